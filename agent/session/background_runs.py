@@ -21,7 +21,7 @@ from msgspec.structs import asdict
 
 from agent.errors import AgentError
 from agent.session.background_input import MAX_TAIL_BYTES, BackgroundInput
-from permissions.base.files.private_file import make_private_dir, make_private_file
+from permissions.base.files.private_file import make_private_dir, make_private_file, write_private
 from permissions.base.process.spawn import CannotStart, Launch, spawn
 from permissions.base.text.failure_text import error_reason
 
@@ -154,11 +154,8 @@ class BackgroundRuns:
         return True
 
     def _write(self, run: BackgroundRun) -> None:
-        path = self._root / run.id / "run.json"
-        make_private_file(path)
-        new = path.with_suffix(".new")
-        new.write_text(json.dumps(asdict(run)), "utf-8")
-        new.replace(path)
+        data = json.dumps(asdict(run)).encode()
+        write_private(self._root / run.id / "run.json", data, sync=False)
 
 
 def _spawn(

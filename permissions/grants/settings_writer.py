@@ -10,9 +10,8 @@ import fcntl
 import json
 import os
 import stat
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from permissions.base.files.plain_file import read_plain
+from permissions.base.files.private_file import write_private
 from permissions.rule import RuleBehavior
 
 
@@ -137,7 +137,8 @@ def _change(file: Path, behavior: RuleBehavior, edit: Edit, within: Path | None)
                 return StoreReceipt(
                     file, (), behavior=behavior, old_entries=old_entries, new_entries=old_entries
                 )
-            _write(target, _encode_json(data, _indent(text)))
+            mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
+            write_private(target, _encode_json(data, _indent(text)), mode=mode)
             _read_back(file, target, behavior, entries)
             receipt = StoreReceipt(file, tuple(changed_rules), behavior, old_entries)
             return replace(receipt, new_entries=tuple(entries))
@@ -244,19 +245,3 @@ def _lock(target: Path) -> Iterator[None]:
         yield
     finally:
         os.close(directory)
-
-
-def _write(target: Path, data: bytes) -> None:
-    mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(name, mode)
-        os.replace(name, target)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(name)
-        raise

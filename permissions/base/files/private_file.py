@@ -37,8 +37,8 @@ def make_private_file(path: Path) -> None:
         os.close(descriptor)
 
 
-def write_private(path: Path, data: bytes, *, sync: bool = True) -> None:
-    """Replace a file's content atomically (0600). Raises OSError, and then nothing changed.
+def write_private(path: Path, data: bytes, *, sync: bool = True, mode: int = 0o600) -> None:
+    """Replace a file's content atomically. Raises OSError, and then nothing changed.
 
     Without `sync` the content survives the end of the process, but perhaps not a power cut.
     """
@@ -47,6 +47,7 @@ def write_private(path: Path, data: bytes, *, sync: bool = True) -> None:
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as stream:
+            os.fchmod(descriptor, mode)
             stream.write(data)
             stream.flush()
             if sync:
