@@ -23,11 +23,11 @@ RULES: dict[str, dict[str, str]] = {
         "state machine": "TestTheModesTable",
         "off and on sends nothing": "off_and_on_before_a_turn_sends_nothing",
         "texts of ENTER, REFRESH and EXIT": "each_reminder_says_its_facts",
-        "EXIT once, then ENTER": "the_exit_is_told_once_and_the_next_entry_in_full",
+        "EXIT once, then ENTER": "the_exit_is_reported_once_and_the_next_entry_in_full",
     },
     "journeys/test_workflows.py": {
         "effort of sub-agents": "agents_inherit_the_effort_of_the_mode",
-        "MAX_SUBAGENT_TURNS 15": "an_agent_at_its_turn_limit_says_so_and_runs_again",
+        "MAX_SUBAGENT_TURNS 15": "an_agent_at_its_turn_limit_reports_it_and_runs_again",
         "BASH_TIMEOUT_SECONDS 60": "calls_of_an_agent_have_the_limits_of_a_fan_out",
         "TOOL_RESULT_MAX_CHARS 8000": "calls_of_an_agent_have_the_limits_of_a_fan_out",
         "user message first": "mode_reminders_follow_the_users_message",
@@ -49,7 +49,7 @@ RULES: dict[str, dict[str, str]] = {
         ),
         "429 slows a run down": "overload_slows_the_run_and_fails_nothing",
         "a budget pauses": "the_budget_pauses_and_a_raised_one_continues",
-        "soft at 80 %": "a_user_is_told_once_that_a_limit_is_near",
+        "soft at 80 %": "a_user_is_informed_once_that_a_limit_is_near",
         "an edited script reuses": "an_edited_script_reuses_what_did_not_change",
     },
     "agent/orchestration/test_failing_journal.py": {
@@ -57,7 +57,7 @@ RULES: dict[str, dict[str, str]] = {
         "a full disk": "a_full_store_costs_no_result",
     },
     "agent/orchestration/test_subtasks.py": {
-        "MAX_TOTAL_SUBTASKS 200": "the_first_200_run_and_the_rest_is_said_first",
+        "MAX_TOTAL_SUBTASKS 200": "the_first_200_run_and_the_rest_is_reported_first",
         "normalize_subtasks": "subtasks_are_read_in_whatever_shape_they_come",
         "no usable subtasks": "without_a_usable_subtask_the_call_is_an_error",
         "result in input order": "results_and_verdicts_stand_in_the_order_of_the_subtasks",
@@ -82,7 +82,7 @@ RULES: dict[str, dict[str, str]] = {
         "main turn limit": "turn_limit_ends_with_all_calls_answered",
     },
     "agent/tools/test_bash.py": {
-        "exit code of a command": "how_it_ended_is_said",
+        "exit code of a command": "how_it_ended_is_reported",
         "a fresh shell, as the design reads it": "nothing_but_the_directory_persists",
     },
     "agent/orchestration/test_journal_store.py": {

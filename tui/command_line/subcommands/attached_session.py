@@ -119,8 +119,9 @@ def question_text(question: OpenQuestion) -> str:
     who = f"The agent {question.agent_id}" if question.agent_id else "The session"
     call_text = json.dumps(question.tool_input, ensure_ascii=False, indent=2)
     command = question.tool_input.get("command")
-    if isinstance(command, str) and len(question.tool_input) == 1:
-        call_text = command
+    if isinstance(command, str) and question.tool_input.keys() <= {"command", "description"}:
+        description = question.tool_input.get("description")
+        call_text = f"{command}\n“{description}”" if description else command
     return reveal(f"{who} asks: {question.tool}\n{call_text}\n{question.reason}")
 
 
