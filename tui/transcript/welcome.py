@@ -19,7 +19,7 @@ _ABOUT: Final[Mapping[Mode, str]] = {
     Mode.ACCEPT_EDITS: "It changes files of the project without asking.",
     Mode.PLAN: "It reads and makes a plan, and changes nothing before you approve.",
     Mode.AUTO: "It asks only about calls that a classifier does not allow.",
-    Mode.DONT_ASK: "It does not ask: what no rule allows is denied.",
+    Mode.DONT_ASK: "It does not ask. Calls that no rule allows are denied.",
     Mode.BYPASS: "It changes files and runs commands without asking.",
 }
 _ABOUT_DEMO = (

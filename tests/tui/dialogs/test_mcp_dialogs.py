@@ -52,7 +52,7 @@ async def test_the_approval_shows_all_that_runs() -> None:
 
 async def test_the_approval_names_the_server_that_it_replaces() -> None:
     server = ConfiguredServer(definition("serve"), "needs_approval", replaces_own=True)
-    assert "takes the place of your own server" in " ".join(body(server_approval(server)).split())
+    assert "replaces your own server" in " ".join(body(server_approval(server)).split())
 
 
 async def test_a_changed_definition_is_shown_as_a_change() -> None:

@@ -23,9 +23,7 @@ _RUNS: Final = (
     "A program from {}. It runs as you, with only the environment variables named "
     "here, and confined to the project where this machine supports that."
 )
-_REPLACES: Final = (
-    "It takes the place of your own server {}, and the rules that you wrote for that apply to it."
-)
+_REPLACES: Final = "It replaces your own server {}, and your rules for that server apply to it."
 _FREE: Final = "A program that runs as you; nothing confines it."
 _LATEST: Final = "No version is pinned: it runs the latest published one each time it starts."
 _RUNNERS: Final = frozenset({"npx", "bunx", "pnpx", "uvx", "pipx"})
