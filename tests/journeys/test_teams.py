@@ -537,7 +537,7 @@ async def test_the_task_hooks_may_refuse_and_an_idle_hook_has_a_worker_continue(
 ) -> None:
     log = fresh_home / "idle.json"
     again = "{ echo count again >&2; exit 2; }"
-    once = f"cat >> {log}; echo >> {log}; test $(wc -l < {log}) -gt 1 || {again}"
+    once = f"cat >> {log}; test $(wc -l < {log}) -gt 1 || {again}"
     hooks = {
         "TaskCreated": [{"hooks": [{"type": "command", "command": "echo no tasks >&2; exit 2"}]}],
         "TeammateIdle": [{"hooks": [{"type": "command", "command": once}]}],
