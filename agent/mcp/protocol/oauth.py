@@ -112,6 +112,8 @@ class ServerAuth(httpx2.Auth):
             client_metadata_url=client_metadata_url,
         )
         self._is_loaded = self._wants_more = False
+        self._issuer_ports: set[int | None] = set()
+        """Loopback ports that served the metadata of an authorization server themselves."""
 
     @property
     def _user(self) -> SignInAttempt | None:
@@ -135,6 +137,7 @@ class ServerAuth(httpx2.Auth):
                         raise NeedsSignIn(await self._sign_in_reason())
                     outgoing = await self._check_request(outgoing)
                 response = yield outgoing
+                await self._note_issuer(outgoing, response)
                 if outgoing is request:
                     _release(refresh_lock)
                     refresh_lock = None
@@ -163,6 +166,8 @@ class ServerAuth(httpx2.Auth):
             entry = await self._own_client(entry)
         context = self._provider.context
         context.oauth_metadata = _model(OAuthMetadata, entry.authorization_server)
+        if context.oauth_metadata is not None:
+            self._issuer_ports.add(_loopback_port(str(context.oauth_metadata.token_endpoint)))
         context.protected_resource_metadata = _model(ProtectedResourceMetadata, entry.resource)
         context.auth_server_url = entry.issuer
         # Read together, as another process may refresh them at any time.
@@ -234,7 +239,7 @@ class ServerAuth(httpx2.Auth):
         one, not to a cloud's metadata service, and not in plain text unless the server is
         contacted so."""
         url = outgoing.url
-        if self._metadata_url is not None and any(part in url.path for part in _WELL_KNOWN):
+        if self._metadata_url is not None and _asks_for_metadata(outgoing):
             outgoing = httpx2.Request("GET", self._metadata_url, headers=outgoing.headers)
             url = outgoing.url
         self._check_scheme(str(url))
@@ -250,10 +255,7 @@ class ServerAuth(httpx2.Auth):
             raise ConnectFailed(
                 f"signing in was stopped: {url.host} gives out the credentials of this machine"
             )
-        named_urls = (self._definition.url, self._metadata_url or "")
-        if any(one.is_loopback for one in addresses) and not any(
-            _loopback_port(one) == _loopback_port(str(url)) for one in named_urls
-        ):
+        if any(one.is_loopback for one in addresses) and not self._may_use_port(outgoing):
             raise ConnectFailed(
                 f"signing in was stopped: the server leads to {url.host}:{url.port} on this "
                 "machine; name that in oauth.authServerMetadataUrl if it is right"
@@ -261,6 +263,29 @@ class ServerAuth(httpx2.Auth):
         # Connect to the checked addresses, as the name may resolve differently later.
         outgoing.extensions[ADDRESSES] = verdict.addresses
         return outgoing
+
+    def _may_use_port(self, outgoing: httpx2.Request) -> bool:
+        """Return whether the sign-in may use a loopback port.
+
+        A port that the configuration names may be used. Of other ports, a local server may use
+        those of authorization servers: each is only asked for its metadata until it serves it.
+        """
+        port = _loopback_port(str(outgoing.url))
+        server_port = _loopback_port(self._definition.url)
+        if port is None or port in {server_port, _loopback_port(self._metadata_url or "")}:
+            return port is not None
+        is_known = port in self._issuer_ports or _asks_for_metadata(outgoing)
+        return server_port is not None and is_known
+
+    async def _note_issuer(self, outgoing: httpx2.Request, response: httpx2.Response) -> None:
+        """Record the port of an authorization server that serves its metadata."""
+        if response.status_code != 200 or not _asks_for_metadata(outgoing):
+            return
+        try:
+            OAuthMetadata.model_validate_json(await response.aread())
+        except ValidationError:
+            return
+        self._issuer_ports.add(_loopback_port(str(outgoing.url)))
 
     def _check_scheme(self, url: str) -> None:
         server = urlsplit(self._definition.url)
@@ -367,6 +392,11 @@ async def _is_unknown_client(request: httpx2.Request, response: httpx2.Response)
     if not kind.startswith("application/x-www-form-urlencoded"):
         return False
     return b"invalid_client" in await response.aread()
+
+
+def _asks_for_metadata(request: httpx2.Request) -> bool:
+    """Return whether a request is for the metadata of an authorization server."""
+    return request.method == "GET" and any(part in request.url.path for part in _WELL_KNOWN)
 
 
 def _loopback_port(url: str) -> int | None:

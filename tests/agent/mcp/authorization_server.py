@@ -15,7 +15,7 @@ Answer = tuple[int, dict[str, str], bytes]
 
 
 class SignInServer:
-    """Both servers at one address; what it does can be changed while it runs."""
+    """Both servers, each answering at two ports; what they do can be changed while they run."""
 
     def __init__(self) -> None:
         self.seen: Counter[str] = Counter()
@@ -30,21 +30,27 @@ class SignInServer:
         self.methods: list[str] | None = ["S256"]
         self._codes: dict[str, str] = {}
         self._count = 0
-        self._server: asyncio.Server | None = None
-        self.base = ""
+        self._servers: list[asyncio.Server] = []
+        self.base = self.other_base = ""
+        self.issuer = self.endpoints = ""
+        """Where the authorization server is said to be, and its endpoints."""
 
     @property
     def url(self) -> str:
         return f"{self.base}/mcp"
 
     async def __aenter__(self) -> SignInServer:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        self.base = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        for _ in range(2):
+            self._servers.append(await asyncio.start_server(self._serve, "127.0.0.1", 0))
+        self.base, self.other_base = (
+            f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}" for server in self._servers
+        )
+        self.issuer = self.endpoints = self.base
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        assert self._server is not None
-        self._server.close()
+        for server in self._servers:
+            server.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -74,7 +80,7 @@ class SignInServer:
                 return self._mcp(method, headers, body)
             case "/.well-known/oauth-protected-resource/mcp":
                 return _json(
-                    {"resource": self.resource or self.url, "authorization_servers": [self.base]}
+                    {"resource": self.resource or self.url, "authorization_servers": [self.issuer]}
                 )
             case "/.well-known/oauth-authorization-server":
                 return _json(self._metadata())
@@ -95,10 +101,10 @@ class SignInServer:
 
     def _metadata(self) -> dict[str, Any]:
         metadata: dict[str, Any] = {
-            "issuer": self.base,
-            "authorization_endpoint": f"{self.base}/authorize",
-            "token_endpoint": f"{self.base}/token",
-            "registration_endpoint": f"{self.base}/register",
+            "issuer": self.issuer,
+            "authorization_endpoint": f"{self.endpoints}/authorize",
+            "token_endpoint": f"{self.endpoints}/token",
+            "registration_endpoint": f"{self.endpoints}/register",
             "response_types_supported": ["code"],
         }
         if self.methods is not None:

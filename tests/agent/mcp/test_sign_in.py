@@ -7,6 +7,7 @@ import os
 import stat
 import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx2
 import pytest
@@ -73,6 +74,38 @@ async def test_a_sign_in_lasts(tmp_path: Path, pastes: bool) -> None:
             await servers.sign_out("guarded")
             assert of(servers, "guarded").state is ServerState.NEEDS_AUTH
         assert b"access-" not in stored.read_bytes()
+
+
+async def test_an_authorization_server_may_have_another_local_port(tmp_path: Path) -> None:
+    async with SignInServer() as server:
+        server.issuer = server.endpoints = server.other_base
+        server.expires_in = 1
+        async with running(tmp_path, guarded(server)) as servers:
+            view = await servers.sign_in("guarded", Browser())
+            assert (view.state, view.reason) == (ServerState.CONNECTED, "")
+        server.expires_in = 3_600
+        async with running(tmp_path, guarded(server)) as servers:
+            assert await _called(servers) == "done"
+        assert server.seen["refresh"] >= 1
+
+
+async def test_a_local_port_that_serves_no_metadata_is_not_used(tmp_path: Path) -> None:
+    async with SignInServer() as server, running(tmp_path, guarded(server)) as servers:
+        server.endpoints = server.other_base
+        view = await servers.sign_in("guarded", Browser())
+        assert view.state is ServerState.FAILED
+        assert f"127.0.0.1:{urlsplit(server.other_base).port} on this machine" in view.reason
+        assert server.seen["POST /register"] == 0
+
+
+async def test_a_name_of_a_private_server_may_not_mean_this_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.mcp.protocol.oauth.system_resolve", lambda _: ("127.0.0.1",))
+    remote = {"name": "guarded", "transport": "http", "url": "http://10.0.0.5/mcp"}
+    auth = ServerAuth(definition(remote), TokenStore(tmp_path), None, None)
+    with pytest.raises(ConnectFailed, match="on this machine"):
+        await auth._check_request(httpx2.Request("POST", "http://leads-here.example/token"))
 
 
 async def test_a_token_that_expired_is_refreshed(tmp_path: Path) -> None:
