@@ -63,8 +63,8 @@ async def _run(command: Command, argument: str, text: str, screen: CommandScreen
         case "interactive":
             await open_panel(command.panel, argument, screen)
         case "local":
-            if (center := screen.session.commands) is not None:
-                await apply_result(await center.run_local(command, argument), screen)
+            if (command_service := screen.session.commands) is not None:
+                await apply_result(await command_service.run_local(command, argument), screen)
         case _:
             assert_never(command.type)
 

@@ -288,11 +288,11 @@ async def test_a_skill_that_forks_is_handed_on_when_the_user_runs_it(
 
 async def test_local_commands_answer_without_the_model(begin: Begin) -> None:
     journey = await begin([])
-    center = journey.assembled.commands
+    command_service = journey.assembled.commands
     for name in ("cost", "status", "todos", "skills", "effort", "copy", "add-dir"):
-        command = center.registry.find(name)
+        command = command_service.registry.find(name)
         assert isinstance(command, LocalCommand)
-        assert isinstance(await center.run_local(command, ""), ShowText)
+        assert isinstance(await command_service.run_local(command, ""), ShowText)
     assert journey.server.requests == []
 
 
@@ -303,13 +303,13 @@ async def test_an_added_directory_is_in_scope_and_the_home_is_not(
     more = tmp_path / "more"
     more.mkdir()
     (more / "x.txt").write_text("there")
-    center = journey.assembled.commands
-    command = center.registry.find("add-dir")
+    command_service = journey.assembled.commands
+    command = command_service.registry.find("add-dir")
     assert isinstance(command, LocalCommand)
-    refused = await center.run_local(command, str(fresh_home))
+    refused = await command_service.run_local(command, str(fresh_home))
     assert isinstance(refused, ShowText)
     assert "too broad" in refused.text
-    await center.run_local(command, str(more))
+    await command_service.run_local(command, str(more))
     await journey.send(f"see @{more}/x.txt")
     assert "there" in seen(journey)
 
@@ -359,15 +359,15 @@ async def test_what_a_queued_prompt_attaches_is_reported_in_the_turn_that_runs(
 async def test_what_is_accepted_while_the_program_runs_counts_at_once(begin: Begin) -> None:
     journey = await begin([DONE])
     write(journey.project / ".agent" / "commands" / "own.md", "The project's own words")
-    center = journey.assembled.commands
-    await center.custom.refresh()
-    await center.context.reload_settings()
-    state = center.context.settings().trust
+    command_service = journey.assembled.commands
+    await command_service.custom.refresh()
+    await command_service.context.reload_settings()
+    state = command_service.context.settings().trust
     assert [item.label for item in state.new] == [".agent/commands/own.md"]
     TrustStore(journey.environment.agent_home / "trust.json").accept(state)
-    await center.context.reload_settings()
-    await center.custom.refresh()
-    assert center.custom.waiting == ()
+    await command_service.context.reload_settings()
+    await command_service.custom.refresh()
+    assert command_service.custom.waiting == ()
     await journey.send("/own")
     assert "The project's own words" in seen(journey)
 

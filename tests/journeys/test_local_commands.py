@@ -29,10 +29,10 @@ ASIDE = Turn((Text("Because of the tests."),))
 
 
 async def do(journey: Journey, name: str, arguments: str = "") -> CommandResult:
-    center = journey.assembled.commands
-    command = center.registry.find(name)
+    command_service = journey.assembled.commands
+    command = command_service.registry.find(name)
     assert isinstance(command, LocalCommand)
-    return await center.run_local(command, arguments)
+    return await command_service.run_local(command, arguments)
 
 
 async def said(journey: Journey, name: str, arguments: str = "") -> str:

@@ -125,9 +125,9 @@ def asked_about(command: str, *pressed: str) -> Act:
 
 
 async def decided(pilot: Pilot[Any], app: AgentApp) -> None:
-    center = app.parts.conversations.commands
-    assert center is not None
-    gate = center.context.gate
+    command_service = app.parts.conversations.commands
+    assert command_service is not None
+    gate = command_service.context.gate
     gate.replace_context(gate.context.with_rules(RuleSet.build(RULES)[0]))
     for text in ("npm test", "touch /tmp/x", "npm run build && npm run 漢字"):
         request = PermissionRequest("Bash", {"command": text})
@@ -138,12 +138,12 @@ async def decided(pilot: Pilot[Any], app: AgentApp) -> None:
 
 
 async def files(pilot: Pilot[Any], app: AgentApp) -> None:
-    center = app.parts.conversations.commands
-    assert center is not None
-    (center.files.root / "漢字").mkdir()
+    command_service = app.parts.conversations.commands
+    assert command_service is not None
+    (command_service.files.root / "漢字").mkdir()
     for name in ("a b.py", 'quo"te.py', "new\nline.py", "漢字/slug.py", "src.py"):
-        (center.files.root / name).write_text("")
-    await center.files.ready()
+        (command_service.files.root / name).write_text("")
+    await command_service.files.ready()
     await keys(*"look at @")(pilot, app)
 
 

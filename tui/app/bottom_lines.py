@@ -162,8 +162,8 @@ class BottomLines:
 
     def _background_key(self) -> str:
         """Return the key that moves a command or agent to the background; "" if none runs."""
-        center = self._conversations.commands
-        context = center.context if center is not None else None
+        command_service = self._conversations.commands
+        context = command_service.context if command_service is not None else None
         if context is None or not (context.shells.has_foreground or context.agents.has_waited_for):
             return ""
         reserved_key = multiplexer_key(self._env)
@@ -179,12 +179,13 @@ class BottomLines:
             )
             return StatusLineState(mode=None, directory=directory, hint=self._hint.text)
         figures = self._document.figures
-        center = self._conversations.commands
-        gate = center.context.gate if center is not None else None
+        command_service = self._conversations.commands
+        gate = command_service.context.gate if command_service is not None else None
         return StatusLineState(
             denials=gate.denials.short if gate is not None else "",
             sandbox=sandbox_text(gate.context.sandbox) if gate is not None else "",
-            orchestrates=center is not None and center.context.orchestration.is_on,
+            orchestrates=command_service is not None
+            and command_service.context.orchestration.is_on,
             mode=conversation.status.mode,
             model=conversation.status.model,
             effort=conversation.status.effort,
@@ -220,8 +221,8 @@ class BottomLines:
     @property
     def _is_motion_reduced(self) -> bool:
         """Whether the user has turned off animation."""
-        center = self._conversations.commands
-        values = center.context.settings().values if center is not None else None
+        command_service = self._conversations.commands
+        values = command_service.context.settings().values if command_service is not None else None
         return bool(values and (values.reducedMotion or values.prefersReducedMotion))
 
     def turn(self) -> None:

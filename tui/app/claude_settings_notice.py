@@ -28,13 +28,13 @@ MAX_PROBLEMS: Final = 3
 _COUNTED: Final = frozenset({"permissions", "hooks"})
 
 
-async def notes_of_start(center: CommandService) -> tuple[list[str], list[str]]:
+async def notes_of_start(command_service: CommandService) -> tuple[list[str], list[str]]:
     """Return the messages about files for a conversation's directory: warnings, then notices.
 
     Findings of another program are reported once for each project, and again when they change.
     """
-    await center.ready()
-    context, custom = center.context, center.custom
+    await command_service.ready()
+    context, custom = command_service.context, command_service.custom
     warnings = [_with_home(str(problem), context.home) for problem in custom.problems]
     if len(warnings) > MAX_PROBLEMS:
         more = len(warnings) - MAX_PROBLEMS + 1

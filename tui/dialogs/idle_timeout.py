@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 LIMITS_S: Final[Mapping[str, float]] = {"60s": 60.0, "5m": 300.0, "10m": 600.0}
 
 
-def limit_of(center: CommandService | None) -> float | None:
+def limit_of(command_service: CommandService | None) -> float | None:
     """Return after how many seconds without a key a form is submitted as it is; None: never."""
-    if center is None:
+    if command_service is None:
         return None
-    return LIMITS_S.get(center.context.settings().values.askUserQuestionTimeout or "never")
+    return LIMITS_S.get(command_service.context.settings().values.askUserQuestionTimeout or "never")
 
 
 async def wait_with_idle_limit(

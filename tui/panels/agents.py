@@ -31,11 +31,13 @@ _WARNING: Final = Ink(Role.WARNING)
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
     """Show the kinds of agents; Enter edits one, n creates one, t tries one."""
-    center = screen.session.commands
-    if center is None:
+    command_service = screen.session.commands
+    if command_service is None:
         return
-    catalog = center.context.agents.catalog
-    short = place_relative(str(center.context.session.launch_dir), str(center.context.home))
+    catalog = command_service.context.agents.catalog
+    short = place_relative(
+        str(command_service.context.session.launch_dir), str(command_service.context.home)
+    )
     selected_index = 0
     while True:
         await asyncio.to_thread(catalog.refresh)
@@ -56,7 +58,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
             return
         selected_index = pick.index
         if pick.key == "n":
-            path = await _create_agent(screen, center.context.agent_home / "agents")
+            path = await _create_agent(screen, command_service.context.agent_home / "agents")
         elif pick.key == "t":
             if await _try(screen, kinds[pick.index]):
                 return

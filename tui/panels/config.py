@@ -35,13 +35,13 @@ _VALUE_CHARS = 60
 
 async def open_panel(screen: CommandScreen, argument: str) -> None:
     """Change the named setting in the user's file, or show all settings."""
-    center = screen.session.commands
-    if center is None:
+    command_service = screen.session.commands
+    if command_service is None:
         return
-    file = center.context.agent_home / "settings.json"
+    file = command_service.context.agent_home / "settings.json"
     if argument:
         if await _set_named(screen, file, argument):
-            await center.context.reload_settings()
+            await command_service.context.reload_settings()
         return
     selected_index, keys = 0, [key for names in GROUPS.values() for key in names]
     while True:

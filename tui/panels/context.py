@@ -21,10 +21,10 @@ _FILLS: Final = "█▒"
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
     """Show the breakdown until it is closed."""
-    center = screen.session.commands
-    if center is None:
+    command_service = screen.session.commands
+    if command_service is None:
         return
-    picture = center.context.context_breakdown()
+    picture = command_service.context.context_breakdown()
     await screen.show_dialog(TextPanel("Context", lambda width: context_rows(picture, width)))
 
 

@@ -53,12 +53,12 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
 
     If the argument is a call or an event, the panel shows which hooks would run for it.
     """
-    center = screen.session.commands
-    if center is None:
+    command_service = screen.session.commands
+    if command_service is None:
         return
-    runner = center.context.hooks
-    env, cwd = center.context.env, center.context.session.launch_dir
-    root = center.context.settings().project_root
+    runner = command_service.context.hooks
+    env, cwd = command_service.context.env, command_service.context.session.launch_dir
+    root = command_service.context.settings().project_root
     specs = runner.config.all()
     # In a thread: bash checks the syntax of each command.
     health = await asyncio.to_thread(_health, specs, env, cwd, root)

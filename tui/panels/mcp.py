@@ -51,12 +51,12 @@ Action = tuple[str, Callable[[], Awaitable[None]]]
 
 async def open_panel(screen: CommandScreen, argument: str) -> None:
     """Show the servers; an argument is an action that is performed instead."""
-    center = screen.session.commands
+    command_service = screen.session.commands
     live = None
-    if center is not None:
+    if command_service is not None:
         # The servers are created in the background at the start.
-        await center.context.servers_made()
-        live = center.context.servers()
+        await command_service.context.servers_made()
+        live = command_service.context.servers()
     if live is None:
         screen.notice(_NONE)
         return

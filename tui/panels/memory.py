@@ -12,10 +12,10 @@ from tui.ports.command_screen import CommandScreen
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
     """Let the user choose a file to edit, or create one."""
-    center = screen.session.commands
-    if center is None:
+    command_service = screen.session.commands
+    if command_service is None:
         return
-    context = center.context
+    context = command_service.context
     kinds: dict[Path, str] = {file.path: file.memory_type for file in context.instructions()}
     kinds.setdefault(context.settings().project_root / "AGENTS.md", "Project, not created yet")
     kinds.setdefault(context.agent_home / "AGENTS.md", "User, not created yet")

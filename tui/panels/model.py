@@ -98,10 +98,10 @@ async def _add_offered(screen: CommandScreen, items: list[Item], panel: ListPane
 
     If the endpoint does not respond, add the models with known short names.
     """
-    conversation, center = screen.session.conversation, screen.session.commands
-    if conversation is None or center is None:
+    conversation, command_service = screen.session.conversation, screen.session.commands
+    if conversation is None or command_service is None:
         return
-    details = dict.fromkeys(await _list_models(center), "offered by the endpoint")
+    details = dict.fromkeys(await _list_models(command_service), "offered by the endpoint")
     if not details and not conversation.view.is_demo:
         details = {name: f"short: {alias}" for alias, name in ALIASES.items()}
     labels = {item.label for item in items}
@@ -115,11 +115,11 @@ async def _is_wanted(screen: CommandScreen, argument: str) -> bool:
 
     An endpoint may serve models that it does not list, so the user decides.
     """
-    conversation, center = screen.session.conversation, screen.session.commands
-    if conversation is None or center is None or conversation.view.is_demo:
+    conversation, command_service = screen.session.conversation, screen.session.commands
+    if conversation is None or command_service is None or conversation.view.is_demo:
         return True
     name = expand_alias(argument)
-    names = await _list_models(center)
+    names = await _list_models(command_service)
     # The endpoint lists models with their date, which the name may lack.
     if not names or any(each.startswith(name) for each in names):
         return True
@@ -140,11 +140,11 @@ def _unlisted_dialog(name: str, current: str, names: Sequence[str]) -> ChoiceDia
     return ChoiceDialog("Model", body, "Use it anyway?", answers)
 
 
-async def _list_models(center: CommandService) -> Sequence[str]:
+async def _list_models(command_service: CommandService) -> Sequence[str]:
     """Return the models that the endpoint lists; () if it does not respond."""
     try:
         async with asyncio.timeout(_LIST_S):
-            return await center.context.list_models()
+            return await command_service.context.list_models()
     except (TimeoutError, ModelError, OSError):
         return ()  # The list is optional: users can type a name after /model.
 

@@ -34,14 +34,14 @@ _HINT: Final = "a add · e edit · m move · del · u undo · tab history · / s
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
     """Show the rules; keys change the selected rule in its file."""
-    center = screen.session.commands
+    command_service = screen.session.commands
     conversation = screen.session.conversation
-    if center is None or conversation is None:
+    if command_service is None or conversation is None:
         return
-    gate = center.context.gate
+    gate = command_service.context.gate
     rule_store = gate.grants
     editor = RuleEditor(gate, rule_store if isinstance(rule_store, RuleStore) else NoRuleStore())
-    usage = await asyncio.to_thread(_logged_use, center.context.agent_home)
+    usage = await asyncio.to_thread(_logged_use, command_service.context.agent_home)
     short = _shorten(gate.context.home, gate.context.launch_dir)
     selected_index = 0
     is_first = True
@@ -63,7 +63,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
             question=" ".join(
                 note
                 for note in (
-                    _waiting(center.context.settings().waiting_rules),
+                    _waiting(command_service.context.settings().waiting_rules),
                     _unread(gate.context.rules),
                 )
                 if note

@@ -37,15 +37,17 @@ _PLAIN: Final = Highlighter()
 
 async def open_panel(screen: CommandScreen, argument: str) -> None:
     """Open the named session, or let the user choose one."""
-    center = screen.session.commands
-    if center is None:
+    command_service = screen.session.commands
+    if command_service is None:
         return
-    if center.context.session.is_demo:
+    if command_service.context.session.is_demo:
         screen.notice(
             "The demo has no other sessions. Start without --demo to resume one.", "warning"
         )
         return
-    store = SessionStore(center.context.agent_home, version=center.context.version)
+    store = SessionStore(
+        command_service.context.agent_home, version=command_service.context.version
+    )
     if argument:
         try:
             session = await asyncio.to_thread(find_session, store, argument)
@@ -54,7 +56,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
             return
         await screen.session.restart(session.id)
         return
-    await _choose(screen, center.context, store)
+    await _choose(screen, command_service.context, store)
 
 
 async def _choose(screen: CommandScreen, context: CommandContext, store: SessionStore) -> None:

@@ -39,10 +39,10 @@ _MEANING: Final = {
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
     """Show the sandbox; Enter on the first item turns working inside it on or off."""
-    center = screen.session.commands
-    if center is None:
+    command_service = screen.session.commands
+    if command_service is None:
         return
-    context = center.context
+    context = command_service.context
     selected_index = 0
     while True:
         items = await asyncio.to_thread(_items, context)

@@ -34,15 +34,15 @@ _Task = RunningAgent | ShellProcess
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
     """Show the tasks; Enter shows one's output, m sends an agent a message, Delete stops one."""
-    center = screen.session.commands
-    if center is None:
+    command_service = screen.session.commands
+    if command_service is None:
         return
-    shells = center.context.shells
+    shells = command_service.context.shells
     selected_index = 0
     while True:
-        team = center.context.team()
+        team = command_service.context.team()
         workers = team.rows() if team is not None else ()
-        tasks: Sequence[_Task] = (*center.context.agents.all(), *workers, *shells.all())
+        tasks: Sequence[_Task] = (*command_service.context.agents.all(), *workers, *shells.all())
         panel = ListPanel(
             "Agents and background commands",
             [_item(task) for task in tasks],
@@ -58,7 +58,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
         if pick is None:
             return
         selected_index = pick.index
-        await _apply_key(screen, center.context, tasks[pick.index], pick.key)
+        await _apply_key(screen, command_service.context, tasks[pick.index], pick.key)
 
 
 async def _apply_key(screen: CommandScreen, context: CommandContext, task: _Task, key: str) -> None:

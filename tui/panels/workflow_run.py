@@ -58,9 +58,9 @@ class _RunView:
 
 async def show_run(screen: CommandScreen, runs: ProjectRuns, run_id: str) -> None:
     """Show a run until the user closes the panel. Raises JournalError."""
-    center = screen.session.commands
-    assert center is not None
-    supervisor = center.context.agents
+    command_service = screen.session.commands
+    assert command_service is not None
+    supervisor = command_service.context.agents
     selected_step: tuple[str, int] | None = None
     while True:
         view = await _read(runs, run_id)

@@ -31,10 +31,10 @@ EMPTY: Final = (
 
 async def open_panel(screen: CommandScreen, argument: str) -> None:
     """Show the runs; Enter opens one. `argument` is the id of a run to open at once."""
-    center = screen.session.commands
-    if center is None:
+    command_service = screen.session.commands
+    if command_service is None:
         return
-    runs = ProjectRuns(center.context.workflows)
+    runs = ProjectRuns(command_service.context.workflows)
     selected_id = argument.strip()
     while True:
         try:
@@ -98,8 +98,8 @@ async def _apply_key(screen: CommandScreen, runs: ProjectRuns, run: ShownRun, ke
 
 async def save(screen: CommandScreen, run: ShownRun) -> None:
     """Ask for a name and save a run as a workflow. Raises AgentError."""
-    center = screen.session.commands
-    assert center is not None
+    command_service = screen.session.commands
+    assert command_service is not None
     name = await screen.show_dialog(
         LineEntry(
             "Save as a workflow",
@@ -109,7 +109,7 @@ async def save(screen: CommandScreen, run: ShownRun) -> None:
     )
     if name is None:
         return
-    project = center.context.settings().project_root
+    project = command_service.context.settings().project_root
     path = await asyncio.to_thread(save_workflow, run.record, name, project)
     screen.notice(f"Saved as {screen.workspace.display_path(path)}.")
 

@@ -29,12 +29,12 @@ class ArgumentCompletion:
 
     def __init__(
         self,
-        center: Callable[[], CommandService | None],
+        command_service: Callable[[], CommandService | None],
         start: Callable[[Awaitable[None]], None],
         on_found: Callable[[], None],
     ) -> None:
         """`on_found` is called when there are new completions."""
-        self._center = center
+        self._command_service = command_service
         self._start = start
         self._on_found = on_found
         self._place: _Place | None = None
@@ -65,8 +65,8 @@ class ArgumentCompletion:
         try:
             while (place := self._place) != last_place and place is not None:
                 last_place = place
-                center = self._center()
-                live = center.context.servers() if center is not None else None
+                command_service = self._command_service()
+                live = command_service.context.servers() if command_service is not None else None
                 if live is None:
                     return
                 proposals = await live.proposals(place.command, place.words, place.value)

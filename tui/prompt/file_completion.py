@@ -22,21 +22,21 @@ class FilesBelow:
 
     def __init__(
         self,
-        center: Callable[[], CommandService | None],
+        command_service: Callable[[], CommandService | None],
         directory: Callable[[], Path],
         env: Mapping[str, str],
     ) -> None:
         """`env` is the environment of the search program."""
-        self._center = center
+        self._command_service = command_service
         self._directory = directory
         self._env = env
         self._own: FileIndex | None = None
 
     def __call__(self) -> FileIndex:
         """Return the current index."""
-        center = self._center()
-        if center is not None:
-            return center.files
+        command_service = self._command_service()
+        if command_service is not None:
+            return command_service.files
         if self._own is None:
             # Imported with the first `@`.
             from agent.files.file_index import FileIndex
@@ -148,12 +148,12 @@ class SuggestionCommand:
 
     def __init__(
         self,
-        center: Callable[[], CommandService | None],
+        command_service: Callable[[], CommandService | None],
         start: Callable[[Awaitable[None]], None],
         warn: Callable[[str], None],
     ) -> None:
         """`warn` is called once if the command fails."""
-        self._center = center
+        self._command_service = command_service
         self._start = start
         self._warn = warn
         self._query: str | None = None
@@ -163,8 +163,11 @@ class SuggestionCommand:
 
     def complete(self, query: str, on_found: Callable[[], None]) -> list[str] | None:
         """Return the last names, and run the command for a new query; None without a command."""
-        center = self._center()
-        if center is None or center.context.settings().values.fileSuggestion is None:
+        command_service = self._command_service()
+        if (
+            command_service is None
+            or command_service.context.settings().values.fileSuggestion is None
+        ):
             return None
         if query != self._query:
             self._query = query
@@ -182,11 +185,18 @@ class SuggestionCommand:
         try:
             while (query := self._query) != last_query and query is not None:
                 last_query = query
-                center = self._center()
-                own = center.context.settings().values.fileSuggestion if center else None
-                if center is None or own is None:
+                command_service = self._command_service()
+                own = (
+                    command_service.context.settings().values.fileSuggestion
+                    if command_service
+                    else None
+                )
+                if command_service is None or own is None:
                     return
-                root, env = center.context.settings().project_root, center.context.env
+                root, env = (
+                    command_service.context.settings().project_root,
+                    command_service.context.env,
+                )
                 try:
                     self._names = await suggested_files(own.command, query, root=root, env=env)
                 except CommandFailed as error:

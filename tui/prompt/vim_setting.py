@@ -42,8 +42,8 @@ class VimSetting:
 
     def press(self, event: RoutedEvent) -> KeyUse:
         """Apply the settings if they have changed, then pass a key to vim's keys."""
-        center = self._commands()
-        values = center.context.settings().values if center is not None else None
+        command_service = self._commands()
+        values = command_service.context.settings().values if command_service is not None else None
         if values is not None and values is not self._values:
             self._values = values
             self._follow((values.editorMode == "vim", values.vimInsertModeRemaps))

@@ -154,12 +154,12 @@ class LineWorkspace:
 
     async def save_setting(self, key: str, value: object) -> None:
         """Write one of the user's settings."""
-        center = self._session.commands
-        if center is None:
+        command_service = self._session.commands
+        if command_service is None:
             return
         from tui.app.save_setting import save_setting  # imported with the first change
 
-        if problem := await save_setting(center.context.agent_home, key, value):
+        if problem := await save_setting(command_service.context.agent_home, key, value):
             self._notice(problem, "warning")
 
     def edit_file(self, path: Path) -> None:

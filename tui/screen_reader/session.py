@@ -273,17 +273,17 @@ class _LineSession:
     # History, signals
 
     async def _read_history(self) -> None:
-        center = self.conversation.commands if self.conversation is not None else None
-        if center is None:
+        command_service = self.conversation.commands if self.conversation is not None else None
+        if command_service is None:
             return
         from agent.session.prompt_log import PromptLog  # not before the model is chosen
 
-        context = center.context
+        context = command_service.context
         log = self._log = PromptLog(context.agent_home, context.settings().project_root)
         recent = await asyncio.to_thread(log.recent, HISTORY)
         for prompt in reversed(recent):
             self.reader.remember(prompt.text)
-        warnings, notices = await notes_of_start(center)
+        warnings, notices = await notes_of_start(command_service)
         for text in warnings:
             self.notice(text, "warning")
         for text in notices:

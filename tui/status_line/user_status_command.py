@@ -29,7 +29,7 @@ class UserStatusCommand:
 
     def __init__(
         self,
-        center: Callable[[], CommandService | None],
+        command_service: Callable[[], CommandService | None],
         size: Callable[[], Size],
         set_timer: SetTimer,
         run_worker: Callable[[Coroutine[Any, Any, None]], Worker[None]],
@@ -38,10 +38,10 @@ class UserStatusCommand:
         clock: Callable[[], float],
         vim_mode: Callable[[], str],
     ) -> None:
-        """`center` returns the command service, which has the settings; `show` shows new lines."""
+        """`command_service` returns the service with the settings; `show` shows new lines."""
         self.counts = StatusCounts(clock)
         self._vim_mode = vim_mode
-        self._center = center
+        self._command_service = command_service
         self._size = size
         self._set_timer = set_timer
         self._run_worker = run_worker
@@ -61,10 +61,10 @@ class UserStatusCommand:
 
     def schedule_if_changed(self) -> None:
         """Schedule the command if one of its facts has changed."""
-        center = self._center()
-        if center is None:
+        command_service = self._command_service()
+        if command_service is None:
             return
-        context = center.context
+        context = command_service.context
         line, session, status = (
             context.settings().values.statusLine,
             context.session,
@@ -89,8 +89,8 @@ class UserStatusCommand:
 
     def plan(self, after_s: float = QUIET_S) -> None:
         """Schedule the command; each call restarts the waiting time of `after_s` seconds."""
-        center = self._center()
-        if center is None or center.context.settings().values.statusLine is None:
+        command_service = self._command_service()
+        if command_service is None or command_service.context.settings().values.statusLine is None:
             return
         if self._timer is not None:
             self._timer.stop()
@@ -107,11 +107,15 @@ class UserStatusCommand:
             status_input,
         )
 
-        center = self._center()
-        line = center.context.settings().values.statusLine if center is not None else None
-        if center is None or line is None:
+        command_service = self._command_service()
+        line = (
+            command_service.context.settings().values.statusLine
+            if command_service is not None
+            else None
+        )
+        if command_service is None or line is None:
             return
-        context = center.context
+        context = command_service.context
         facts = self.counts.facts(
             columns=self._size().width, rows=self._size().height, vim_mode=self._vim_mode()
         )

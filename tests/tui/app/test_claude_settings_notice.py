@@ -89,17 +89,17 @@ async def test_it_is_reported_once_until_it_changes(home: Path) -> None:
 
 
 async def test_many_broken_command_files_take_three_lines(tmp_path: Path) -> None:
-    center = center_for(RecordedConversation([]), tmp_path)
-    directory = center.context.agent_home / "commands"
+    command_service = center_for(RecordedConversation([]), tmp_path)
+    directory = command_service.context.agent_home / "commands"
     directory.mkdir(parents=True)
     for number in range(6):
         (directory / f"c{number}.md").write_text("---\ndescription: [\n---\n")
-    await center.custom.refresh()
-    warnings, notices = await notes_of_start(center)
+    await command_service.custom.refresh()
+    warnings, notices = await notes_of_start(command_service)
     assert [warning.partition(":")[0] for warning in warnings[:2]] == [
         "~/.agent/commands/c0.md",
         "~/.agent/commands/c1.md",
     ]
     assert warnings[2:] == ["4 more command files have errors: /skills"]
     assert notices == []
-    await center.custom.aclose()
+    await command_service.custom.aclose()

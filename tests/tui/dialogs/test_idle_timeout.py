@@ -50,7 +50,7 @@ async def test_an_answer_in_time_is_a_whole_one() -> None:
 
 
 def test_without_the_setting_questions_wait_for_ever() -> None:
-    center = RecordedConversation([]).commands
-    assert center is not None
-    assert limit_of(center) is None
+    command_service = RecordedConversation([]).commands
+    assert command_service is not None
+    assert limit_of(command_service) is None
     assert limit_of(None) is None

@@ -127,10 +127,12 @@ async def test_a_slow_git_is_not_waited_for(tmp_path: Path) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)
         assert conversation.commands is not None
-        center = conversation.commands
+        command_service = conversation.commands
         env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-        reading = replace(center.context.reading, env=env)
-        conversation.commands = replace(center, context=replace(center.context, reading=reading))
+        reading = replace(command_service.context.reading, env=env)
+        conversation.commands = replace(
+            command_service, context=replace(command_service.context, reading=reading)
+        )
         assert "running git …" in await opened(pilot, "/diff")
         gate.touch()
         async with asyncio.timeout(20):

@@ -311,9 +311,9 @@ async def test_settings_are_read_at_once_after_a_theme_is_chosen(tmp_path: Path)
         assert "theme" in json.loads((tmp_path / "settings.json").read_text())
         read.set()
 
-    center = center_for(conversation)
-    context = replace(center.context, reload_settings=reload_settings)
-    conversation.commands = replace(center, context=context)
+    command_service = center_for(conversation)
+    context = replace(command_service.context, reload_settings=reload_settings)
+    conversation.commands = replace(command_service, context=context)
     app = make_app(conversation)
     async with app.run_test(size=(80, 30)) as pilot:
         app.parts.workspace.agent_home = tmp_path

@@ -158,16 +158,16 @@ async def test_the_last_rule_taken_back_can_be_brought_back() -> None:
 
 def with_keeper(conversation: RecordedConversation) -> None:
     """Let the gate keep rules for the session, as that of the program does."""
-    center = conversation.commands
-    assert center is not None
+    command_service = conversation.commands
+    assert command_service is not None
 
     def add(texts: Sequence[RuleText]) -> None:
         gate.replace_context(gate.context.with_rules(gate.context.rules.with_rules(texts)))
 
-    grants = Grants(center.context.settings, add)
-    gate = PermissionGate(center.context.gate.context, HeadlessHandler(), grants=grants)
-    context = replace(center.context, gate=gate)
-    conversation.commands = replace(center, context=context)
+    grants = Grants(command_service.context.settings, add)
+    gate = PermissionGate(command_service.context.gate.context, HeadlessHandler(), grants=grants)
+    context = replace(command_service.context, gate=gate)
+    conversation.commands = replace(command_service, context=context)
 
 
 async def test_a_rule_is_added_after_what_was_typed_is_one() -> None:

@@ -99,26 +99,26 @@ async def test_a_long_search_continues_frame_by_frame(tmp_path: Path) -> None:
 
 def with_command(tmp_path: Path, command: str) -> CommandService:
     """What a user has who set this command."""
-    center = center_for(RecordedConversation([]))
+    command_service = center_for(RecordedConversation([]))
     agent_home = tmp_path / "home" / ".agent"
     agent_home.mkdir(parents=True)
     section = {"fileSuggestion": {"type": "command", "command": command}}
     (agent_home / "settings.json").write_text(json.dumps(section))
     settings = load_settings(launch_dir=tmp_path, home=agent_home.parent, agent_home=agent_home)
-    context = replace(center.context, settings=lambda: settings, env=dict(os.environ))
-    return replace(center, context=context)
+    context = replace(command_service.context, settings=lambda: settings, env=dict(os.environ))
+    return replace(command_service, context=context)
 
 
 async def test_a_command_of_the_users_names_the_files(tmp_path: Path) -> None:
     command = "read -r query; printf '%s\\n' \"$query\" \"$CLAUDE_PROJECT_DIR\" 'a b' 'a b'"
-    center = with_command(tmp_path, f"cat | ({command})")
+    command_service = with_command(tmp_path, f"cat | ({command})")
     desk = Desk(FileIndex(tmp_path, ReadingPrograms(os.environ, tmp_path, launch_unconfined)))
     warned: list[str] = []
 
     def start(work: Awaitable[None]) -> None:
         desk.work.append(asyncio.ensure_future(work))
 
-    own = SuggestionCommand(lambda: center, start, warned.append)
+    own = SuggestionCommand(lambda: command_service, start, warned.append)
     desk.picker = FileCompletion(lambda: desk.index, start, desk.frames.append, desk.tell, own)
     # What is typed while the command runs is asked afterwards, and nothing in between.
     for typed in ("s", "sl", "slu"):
@@ -132,11 +132,11 @@ async def test_a_command_that_hangs_is_reported_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("agent.files.suggest.TIMEOUT_S", 0.2)
-    center = with_command(tmp_path, "sleep 60")
+    command_service = with_command(tmp_path, "sleep 60")
     work: list[asyncio.Future[None]] = []
     warned: list[str] = []
     own = SuggestionCommand(
-        lambda: center, lambda it: work.append(asyncio.ensure_future(it)), warned.append
+        lambda: command_service, lambda it: work.append(asyncio.ensure_future(it)), warned.append
     )
     for query in ("a", "b"):
         assert own.complete(query, lambda: None) == []
@@ -149,10 +149,10 @@ async def test_what_was_typed_while_it_hung_is_asked_all_the_same(
 ) -> None:
     monkeypatch.setattr("agent.files.suggest.TIMEOUT_S", 0.2)
     hangs_once = """read given; case "$given" in *'"a"'*) sleep 60;; *) echo found;; esac"""
-    center = with_command(tmp_path, hangs_once)
+    command_service = with_command(tmp_path, hangs_once)
     work: list[asyncio.Future[None]] = []
     own = SuggestionCommand(
-        lambda: center, lambda it: work.append(asyncio.ensure_future(it)), lambda _: None
+        lambda: command_service, lambda it: work.append(asyncio.ensure_future(it)), lambda _: None
     )
     own.complete("a", lambda: None)
     await asyncio.sleep(0)

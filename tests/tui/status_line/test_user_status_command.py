@@ -55,9 +55,10 @@ def with_status_line(tmp_path: Path, command: str) -> RecordedConversation:
     conversation = RecordedConversation([[TextDelta(T, "m", 0, "hi")]])
     conversation.launch_dir = conversation.cwd = tmp_path
     settings = load_settings(launch_dir=tmp_path, home=home, agent_home=home / ".agent")
-    center = center_for(conversation)
+    command_service = center_for(conversation)
     conversation.commands = replace(
-        center, context=replace(center.context, settings=lambda: settings, home=home)
+        command_service,
+        context=replace(command_service.context, settings=lambda: settings, home=home),
     )
     return conversation
 

@@ -62,9 +62,9 @@ async def test_who_wants_nothing_to_move_sees_the_seconds_alone(
     (tmp_path / ".agent" / "settings.json").write_text(json.dumps({key: is_still}))
     conversation = RecordedConversation([])
     settings = load_settings(launch_dir=tmp_path, home=tmp_path, agent_home=tmp_path / ".agent")
-    center = center_for(conversation)
+    command_service = center_for(conversation)
     conversation.commands = replace(
-        center, context=replace(center.context, settings=lambda: settings)
+        command_service, context=replace(command_service.context, settings=lambda: settings)
     )
     app = make_app(conversation)
     async with app.run_test(size=(70, 24)) as pilot:

@@ -20,7 +20,7 @@ class BackgroundStop:
 
     def __init__(
         self,
-        center: Callable[[], CommandService | None],
+        command_service: Callable[[], CommandService | None],
         hint: Callable[[str], None],
         start_worker: Callable[[Awaitable[None]], None],
         key: Callable[[], str],
@@ -28,7 +28,7 @@ class BackgroundStop:
         clock: Callable[[], float],
     ) -> None:
         """`key` returns the name of its key, `mover` that of the move to the background."""
-        self._center = center
+        self._command_service = command_service
         self._hint = hint
         self._start_worker = start_worker
         self._key = key
@@ -38,8 +38,8 @@ class BackgroundStop:
 
     def press(self) -> None:
         """Request a second press; stop everything on the second press."""
-        center = self._center()
-        shells = center.context.shells.all() if center is not None else ()
+        command_service = self._command_service()
+        shells = command_service.context.shells.all() if command_service is not None else ()
         running = [shell for shell in shells if shell.is_running]
         if not running:
             key = self._mover()

@@ -78,8 +78,12 @@ class ImagePaste:
 
     async def _directory(self) -> Path | None:
         await self._conversations.wait()
-        center = self._conversations.commands
-        return center.context.gate.context.scratch_dir if center is not None else None
+        command_service = self._conversations.commands
+        return (
+            command_service.context.gate.context.scratch_dir
+            if command_service is not None
+            else None
+        )
 
     async def _copy_dropped(self, images: Sequence[Path]) -> None:
         from tui.prompt.pasted_image import copy_dropped_image  # as above

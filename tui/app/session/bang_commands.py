@@ -27,10 +27,10 @@ def user_shell(
     from agent.messages import new_uid  # both rarely used: not for the first frame
     from tui.prompt.bang_command import ShellCommand
 
-    center = conversation.commands
-    if center is None:
+    command_service = conversation.commands
+    if command_service is None:
         return None
-    context = center.context
+    context = command_service.context
     files = context.gate.context.scratch_dir or context.agent_home / "cache" / "commands"
     view = conversation.view
     directory = view.cwd if os.path.isdir(view.cwd) else view.launch_dir
@@ -124,8 +124,8 @@ def pass_result(
     background, or if `respondToBashCommands` is false. The working directory follows `cd`, unless
     that leads out of the scope, which `notice` reports.
     """
-    center = conversation.commands
-    values = center.context.settings().values if center is not None else None
+    command_service = conversation.commands
+    values = command_service.context.settings().values if command_service is not None else None
     remark = ""
     if (directory := shell.final_cwd) is not None and not conversation.controls.move_to(directory):
         remark = f"The current directory is still {conversation.view.cwd}: {directory} is outside."

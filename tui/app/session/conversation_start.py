@@ -144,12 +144,12 @@ class ConversationStart:
     async def _load_deferred(self) -> None:
         """Load what can wait until a conversation is shown: history, command files, status line."""
         parts = self._parts
-        center = parts.conversations.commands
-        if center is None or parts.agent_home is None:
+        command_service = parts.conversations.commands
+        if command_service is None or parts.agent_home is None:
             return
         from agent.tools.shell.shells import end_line  # loaded with the conversation
 
-        context = center.context
+        context = command_service.context
         values = context.settings().values
         context.shells.on_change = parts.show_lines
         context.shells.on_end = lambda shell: parts.notices.notice(end_line(shell))
@@ -170,13 +170,13 @@ class ConversationStart:
         await parts.typed_prompts.open(
             parts.agent_home, context.settings().project_root, context.session.session_id
         )
-        center.custom.listeners.append(parts.commands_changed)
-        center.custom.watch()
+        command_service.custom.listeners.append(parts.commands_changed)
+        command_service.custom.watch()
         if not context.session.is_demo:
             await self._show_recent(context)
         from tui.app.claude_settings_notice import notes_of_start  # after the first frame
 
-        warnings, notices = await notes_of_start(center)
+        warnings, notices = await notes_of_start(command_service)
         for text in warnings:
             parts.notices.warn(text)
         for text in notices:

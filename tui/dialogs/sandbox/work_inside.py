@@ -39,14 +39,14 @@ class WorkInside:
 
     def is_offered(self, request: PermissionRequest) -> bool:
         """Whether the permission dialog of this call shows the offer."""
-        center = self._commands()
-        if center is None or self._is_put_off or request.tool != "Bash":
+        command_service = self._commands()
+        if command_service is None or self._is_put_off or request.tool != "Bash":
             return False
-        context = center.context.gate.context
+        context = command_service.context.gate.context
         state = context.sandbox
         if context.mode not in _ASKING or state.level is not SandboxLevel.FULL:
             return False
-        sections = (one.model.sandbox for one in center.context.settings().sandbox_files)
+        sections = (one.model.sandbox for one in command_service.context.settings().sandbox_files)
         is_answered = any(one is not None and one.enabled is not None for one in sections)
         return not (is_answered or state.runs_inside or state.is_read_only)
 
@@ -67,14 +67,14 @@ class WorkInside:
     async def take(self, answer: InsideAnswer) -> None:
         """Store the answer and reload the settings, which also apply to the open question."""
         self._is_put_off = True
-        center = self._commands()
-        if answer == "later" or center is None:
+        command_service = self._commands()
+        if answer == "later" or command_service is None:
             return
-        file = center.context.agent_home / "settings.json"
+        file = command_service.context.agent_home / "settings.json"
         try:
             await asyncio.to_thread(set_switch, file, "sandbox", "enabled", answer == "yes")
             # Shielded: the gate cancels this question while the settings are still being applied.
-            await asyncio.shield(center.context.reload_settings())
+            await asyncio.shield(command_service.context.reload_settings())
         except (AgentError, OSError):
             # Ignored here: /sandbox reports why the file cannot be changed.
             self._is_put_off = False
