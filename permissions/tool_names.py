@@ -78,6 +78,25 @@ def is_mcp_name(name: str) -> bool:
     return name.startswith("mcp__") and bool(server and separator and tool)
 
 
+_OTHER_NAMES: dict[str, tuple[str, ...]] = {}
+
+
+def remember_names(tool: str, other_names: tuple[str, ...]) -> None:
+    """Remember other names of an MCP tool, or of its server, for as long as the program runs.
+
+    Names that the same tool has already keep applying: they only restrict.
+    """
+    _OTHER_NAMES[tool] = tuple(dict.fromkeys((*_OTHER_NAMES.get(tool, ()), *other_names)))
+
+
+def restricting_names(tool: str) -> tuple[str, ...]:
+    """Return all names of a tool, its own first, for what denies, asks, or guards.
+
+    What allows applies to the own name alone: another name may be that of another server's tool.
+    """
+    return (tool, *_OTHER_NAMES.get(tool, ()))
+
+
 def is_known_tool(name: str) -> bool:
     """Return whether a call of this tool can be decided."""
     return canonical_tool(name) in KNOWN_TOOLS or is_mcp_name(name)

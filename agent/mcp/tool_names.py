@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from permissions.base.text.late_pattern import compile_late
+from permissions.tool_names import remember_names
 
 PREFIX: Final = "mcp__"
 MAX_NAME: Final = 128
@@ -24,8 +25,18 @@ def server_key(name: str) -> str:
 
 
 def full_name(server: str, tool: str) -> str:
-    """Return the name of a tool; it may be too long for the model, see `is_usable`."""
-    return f"{PREFIX}{server_key(server)}__{_OTHER.sub('_', tool)}"
+    """Return the name of a tool; it may be too long for the model, see `is_usable`.
+
+    Rules that deny or ask, and hooks, find the tool by Claude Code's name for it as well, which has
+    one `_` for each other character, and by the configured one.
+    """
+    tool_part = _OTHER.sub("_", tool)
+    name = f"{PREFIX}{server_key(server)}__{tool_part}"
+    for spelling in dict.fromkeys((_OTHER.sub("_", server), server)):
+        if spelling != server_key(server):
+            whole = f"{PREFIX}{spelling}"
+            remember_names(name, (whole, f"{whole}__{tool_part}"))
+    return name
 
 
 def is_usable(name: str) -> bool:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
 
 from agent.errors import AgentError
+from agent.mcp.tool_names import server_key
 from agent.subagents.definition import AgentDefinition
 from agent.tools.registry import ToolRegistry
-from permissions.tool_names import canonical_tool
+from permissions.tool_names import canonical_tool, restricting_names
 
 STARTS_AGENTS: Final = frozenset({"Agent"})
 NEVER: Final = frozenset(
@@ -56,7 +56,7 @@ def tools_of(
         tool_names += [
             name
             for name in ("Read", "Write", "Edit")
-            if name in names and not is_among(definition.disallowed_tools, name)
+            if name in names and not _is_disallowed(definition, name)
         ]
     # Tools of servers are added once the servers are connected.
     if not tool_names and not (
@@ -71,9 +71,13 @@ def tools_of(
 
 def may_have(definition: AgentDefinition, name: str) -> bool:
     """Whether the lists of a definition permit a tool."""
-    if is_among(definition.disallowed_tools, name):
+    if _is_disallowed(definition, name):
         return False
     return definition.tools is None or is_among(_wanted_tools(definition), name)
+
+
+def _is_disallowed(definition: AgentDefinition, name: str) -> bool:
+    return any(is_among(definition.disallowed_tools, one) for one in restricting_names(name))
 
 
 def missing_tools(definition: AgentDefinition, names: Sequence[str]) -> tuple[str, ...]:
@@ -92,7 +96,7 @@ def _wanted_tools(definition: AgentDefinition) -> tuple[str, ...]:
 
 def tools_of_servers(definition: AgentDefinition) -> tuple[str, ...]:
     """Return entries that match all tools of the servers in a definition."""
-    return tuple(f"mcp__{re.sub(r'[^A-Za-z0-9_-]', '_', name)}" for name in definition.mcp_servers)
+    return tuple(f"mcp__{server_key(name)}" for name in definition.mcp_servers)
 
 
 def is_among(entries: Sequence[str], name: str) -> bool:

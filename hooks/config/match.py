@@ -10,6 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from permissions.base.text.late_pattern import compile_late
+from permissions.tool_names import restricting_names
 
 EXACT: Final = compile_late(r"[A-Za-z0-9_\- ,|]*")
 STRICT_EXACT: Final = compile_late(r"[A-Za-z0-9_|]*")
@@ -145,7 +146,7 @@ def covers(matcher: Matcher, value: str, *, is_agent: bool = False) -> bool:
         if isinstance(matcher, MatchNames):
             matcher = MatchNames(frozenset(name.lower() for name in matcher.names))
     else:
-        candidates = (value, *TOOL_ALIASES.get(value, ()))
+        candidates = (*restricting_names(value), *TOOL_ALIASES.get(value, ()))
     match matcher:
         case MatchEverything():
             return True

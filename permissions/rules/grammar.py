@@ -25,6 +25,7 @@ from permissions.tool_names import (
     SCALAR_PARAMETERS,
     canonical_tool,
     is_mcp_name,
+    restricting_names,
 )
 
 
@@ -78,12 +79,17 @@ class ToolPattern(Struct, frozen=True):
     text: str
     """Canonical tool name; `mcp__server` for a whole server; a glob when `glob` is set."""
     glob: StarPattern | None = None
+    """Set for every MCP tool of a deny or ask rule too: such a tool has several names."""
+    is_restricting: bool = False
+    """Whether it is compared with every name of a tool (`restricting_names`)."""
 
     def matches(self, tool: str) -> bool:
-        """Return whether the canonical tool name `tool` matches."""
-        if self.glob is not None:
+        """Return whether the tool with the canonical name `tool` matches."""
+        if self.glob is None:
+            return self.text == tool
+        if not self.is_restricting:
             return self.glob.matches(tool)
-        return self.text == tool
+        return any(map(self.glob.matches, restricting_names(tool)))
 
 
 class ParsedRule(Struct, frozen=True):
@@ -118,7 +124,7 @@ def parse_rule(text: str, behavior: RuleBehavior) -> ParsedRule | MalformedRule:
         return MalformedRule("the rule is empty", None)
     name, parenthesis, rest = rule_text.partition("(")
     guess = canonical_tool(name.partition(":")[0].strip().rstrip("()_"))
-    is_one = guess in KNOWN_TOOLS or isinstance(_parse_mcp(guess), ParsedRule)
+    is_one = guess in KNOWN_TOOLS or isinstance(_parse_mcp(guess, behavior), ParsedRule)
     likely_tool = guess if is_one else None
     if _CONTROL.search(rule_text):
         what = "a line break" if "\n" in rule_text else "a control character"
@@ -158,7 +164,7 @@ def _parse_bare(
     if "*" in name:
         return _parse_tool_glob(name, behavior, likely_tool)
     if name.startswith("mcp__"):
-        rule = _parse_mcp(name)
+        rule = _parse_mcp(name, behavior)
         return replace(rule, tool=likely_tool) if isinstance(rule, MalformedRule) else rule
     if not _NAME.fullmatch(name):
         return MalformedRule(f"'{name}' is not a tool name", likely_tool)
@@ -177,20 +183,30 @@ def _parse_tool_glob(
         return MalformedRule(
             "an allow rule may have a wildcard in the tool name only after mcp__<server>__", None
         )
-    return ParsedRule(ToolPattern(name, star_pattern(name)), WholeTool(), True)
+    restricts = behavior is not RuleBehavior.ALLOW
+    return ParsedRule(ToolPattern(name, star_pattern(name), restricts), WholeTool(), True)
 
 
-def _parse_mcp(name: str) -> ParsedRule | MalformedRule:
+def _parse_mcp(name: str, behavior: RuleBehavior) -> ParsedRule | MalformedRule:
     server, separator, tool = name.removeprefix("mcp__").partition("__")
-    if not server or (separator and not tool) or not _MCP.fullmatch(name):
+    is_whole = bool(server) and (not separator or bool(tool))
+    # Where it restricts, a server's name may contain `__`, begin with it, or end with it.
+    may_be_meant = behavior is not RuleBehavior.ALLOW and name != "mcp__"
+    if not _MCP.fullmatch(name) or not (is_whole or may_be_meant):
         return MalformedRule("expected mcp__<server> or mcp__<server>__<tool>", None)
-    return ParsedRule(whole_tool(name), WholeTool(), True)
+    return ParsedRule(whole_tool(name, behavior), WholeTool(), True)
 
 
-def whole_tool(name: str) -> ToolPattern:
+def whole_tool(name: str, behavior: RuleBehavior) -> ToolPattern:
     """Return the pattern for every call of a tool, or of the server `mcp__server`."""
-    is_server = name.startswith("mcp__") and not is_mcp_name(name)
-    return ToolPattern(name, StarPattern((f"{name}__", "")) if is_server else None)
+    if not name.startswith("mcp__"):
+        return ToolPattern(name)
+    restricts = behavior is not RuleBehavior.ALLOW
+    rest = name.removeprefix("mcp__")
+    if "__" not in rest or (restricts and rest.endswith("__")):
+        prefix = name if rest.endswith("__") else f"{name}__"
+        return ToolPattern(name, StarPattern((prefix, "")), restricts)
+    return ToolPattern(name, StarPattern((name,)) if restricts else None, restricts)
 
 
 def _parse_scoped(
@@ -208,7 +224,7 @@ def _parse_scoped(
     if isinstance(specifier, MalformedRule):
         return specifier
     if is_mcp_name(tool) or tool.startswith("mcp__"):
-        mcp_rule = _parse_mcp(tool)
+        mcp_rule = _parse_mcp(tool, behavior)
         if isinstance(mcp_rule, MalformedRule):
             return mcp_rule
         return ParsedRule(mcp_rule.tool, specifier, True)
@@ -228,7 +244,7 @@ def _parse_parameter(
     if behavior is RuleBehavior.ALLOW:
         return MalformedRule("parameters can be matched in deny and ask rules only", likely_tool)
     pattern = ParameterPattern(name, star_pattern(value.strip()))
-    return ParsedRule(ToolPattern(tool), pattern, _is_known(tool))
+    return ParsedRule(whole_tool(tool, behavior), pattern, _is_known(tool))
 
 
 def _is_known(tool: str) -> bool:

@@ -346,7 +346,7 @@ def _read(entry: RuleText) -> tuple[Rule | None, list[DecisionWarning]]:
                 entry.source,
                 entry.file,
                 entry.line,
-                whole_tool(parsed_rule.tool),
+                whole_tool(parsed_rule.tool, RuleBehavior.ASK),
                 WholeTool(),
                 is_cap=True,
             ),

@@ -20,7 +20,7 @@ MALFORMED = [
     ("Read(!x)", "Read"), ("Edit(../x)", "Edit"), ("Read(~root/x)", "Read"),
     ("WebFetch(https://x.com/*)", "WebFetch"), ("WebFetch(domain:)", "WebFetch"),
     ("WebFetch(domain:https://x)", "WebFetch"), ("Bash(command:rm *)", "Bash"),
-    ("Read(file_path:x)", "Read"), ("mcp__", None), ("mcp__x__", "mcp__x"),
+    ("Read(file_path:x)", "Read"), ("mcp__", None),
     ("TodoWrite(x)", "TodoWrite"),
     ("two words", None), ("Bash:*", "Bash"), ("Task:*", "Agent"), ("Edit:x", "Edit"),
     ("mcp__x:*", "mcp__x"), ("mcp__x:y", "mcp__x"), ("mcp__x(", "mcp__x"), ("mcp__:*", None),
@@ -34,7 +34,7 @@ def test_malformed(text: str, tool: str | None) -> None:
     assert parsed.tool == tool
 
 
-@pytest.mark.parametrize("rule", ["mcp__gh:*", "mcp__gh__", "mcp__gh(", "mcp__gh:x"])
+@pytest.mark.parametrize("rule", ["mcp__gh:*", "mcp__gh(", "mcp__gh:x"])
 @pytest.mark.parametrize("mode", [Mode.DEFAULT, Mode.BYPASS])
 def test_a_deny_that_is_not_understood_asks_about_all_of_a_server(
     engine: Engine, rule: str, mode: Mode
@@ -42,6 +42,13 @@ def test_a_deny_that_is_not_understood_asks_about_all_of_a_server(
     for tool, behavior in (("mcp__gh__x", Behavior.ASK), ("mcp__ghost__x", Behavior.ALLOW)):
         decision = engine.call(tool, {}, deny=[rule], allow=["mcp__gh", "mcp__ghost"], mode=mode)
         assert decision.behavior is behavior, decision.message
+
+
+def test_a_deny_of_a_server_whose_name_may_end_with_underscores_denies(engine: Engine) -> None:
+    for tool, behavior in (("mcp__gh__x", Behavior.DENY), ("mcp__ghost__x", Behavior.ALLOW)):
+        decision = engine.call(tool, {}, deny=["mcp__gh__"], allow=["mcp__gh", "mcp__ghost"])
+        assert decision.behavior is behavior, decision.message
+    assert isinstance(parse_rule("mcp__gh__", RuleBehavior.ALLOW), MalformedRule)
 
 
 ALLOW_ONLY_MALFORMED = ["*", "mcp__*", "mcp__g*__x", "Bash(timeout:5)", "Agent(model:opus)", "B*"]
