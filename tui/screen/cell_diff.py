@@ -154,9 +154,10 @@ def find_shift(
     """Return a shift that saves enough rows; None if writing the rows is cheaper."""
     if len(changed_rows) < SHIFT_ROWS or current.width <= _IGNORED_COLUMNS:
         return None
-    before_keys = [_row_key(row) for row in previous.rows]
+    # Rows that look the same before and after seldom moved, so their keys are not computed.
+    before_keys = {y: _row_key(previous.rows[y]) for y in changed_rows}
     places: dict[int, list[int]] = {}
-    for y, key in enumerate(before_keys):
+    for y, key in before_keys.items():
         if key is not None:
             places.setdefault(key, []).append(y)
     if not places:
@@ -178,12 +179,10 @@ def find_shift(
 
 
 def _region(
-    lines: int, after_keys: dict[int, int | None], before_keys: Sequence[int | None]
+    lines: int, after_keys: dict[int, int | None], before_keys: dict[int, int | None]
 ) -> Shift | None:
     matching = [
-        y
-        for y, key in after_keys.items()
-        if key is not None and 0 <= y + lines < len(before_keys) and before_keys[y + lines] == key
+        y for y, key in after_keys.items() if key is not None and before_keys.get(y + lines) == key
     ]
     if not matching:
         return None
@@ -204,8 +203,6 @@ def _rows_saved(shift: Shift, previous: ScreenBuffer, current: ScreenBuffer) -> 
 
 def _row_key(row: Row) -> int | None:
     """Return a hash of the row's content; None if it is one cell repeated, as in a blank row."""
-    content = row[:-_IGNORED_COLUMNS]
-    if content.count(content[0]) == len(content):
-        return None
     # Equal cells are usually the same object; one that is not only prevents a match.
-    return hash(tuple(map(id, content)))
+    content = tuple(map(id, row[:-_IGNORED_COLUMNS]))
+    return None if content.count(content[0]) == len(content) else hash(content)
