@@ -73,6 +73,9 @@ class HookPorts(Struct, frozen=True):
 
     env: Mapping[str, str] = field(default_factory=dict)
     """The environment that programs inherit."""
+    env_of_others: Mapping[str, str] | None = None
+    """The same for hooks that are not the user's own: with the variables that a project sets. None
+    for `env`."""
     ask_small_model: AskSmallModel | None = None
     run_hook_agent: RunHookAgent | None = None
     call_mcp_tool: CallMcpTool | None = None

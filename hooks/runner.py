@@ -233,7 +233,7 @@ class HookRunner:
             session=self._session,
             ports=self._ports,
             env=hook_environment(
-                self._ports.env,
+                self._inherited_env(spec),
                 self._session,
                 payload,
                 plugin=spec.plugin,
@@ -246,6 +246,12 @@ class HookRunner:
             allowed_env_vars=self._config.allowed_env_vars,
             detach=_nothing,
         )
+
+    def _inherited_env(self, spec: HandlerSpec) -> Mapping[str, str]:
+        of_others = self._ports.env_of_others
+        if of_others is None or spec.source not in OF_OTHERS:
+            return self._ports.env
+        return of_others
 
     def _timeout_s(self, spec: HandlerSpec) -> float:
         if spec.event != "SessionEnd":

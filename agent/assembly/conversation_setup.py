@@ -197,7 +197,7 @@ def build_command_service(
         workflows=parts.agents.workflows,
         instructions=lambda: prompt.context().instructions,
         on_directory=on_directory,
-        env=start.env,
+        env=start.own_env,
         reading=start.reading,
         home=settings.home,
         agent_home=settings.agent_home,

@@ -66,7 +66,7 @@ class StartHooks(Struct, frozen=True, kw_only=True):
 
     async def report_health(self) -> None:
         """Report which configured hooks cannot work, before they are needed."""
-        env, cwd = self.start.env, self.start.environment.launch_dir
+        env, cwd = self.start.own_env, self.start.environment.launch_dir
         specs = self.dispatch.runner.config.all()
         findings = await asyncio.to_thread(
             check_health, specs, env=env, cwd=cwd, project_dir=self.start.settings.project_root
@@ -109,7 +109,8 @@ def build_hooks(
         hook_config(start.settings),
         session=session,
         ports=HookPorts(
-            env=start.env,
+            env=start.own_env,
+            env_of_others=start.env,
             ask_small_model=model.small.for_hooks,
             run_hook_agent=HookAgent(late.ports, state.stream.emit),
             call_mcp_tool=partial(_call_server, late),

@@ -158,4 +158,4 @@ def key_refresh(
     command = settings.values.apiKeyHelper
     if not command or setup.origin != "apiKeyHelper":
         return None
-    return KeyRefresh(client, command, {**settings.env, **env})
+    return KeyRefresh(client, command, {**settings.own_env, **env})

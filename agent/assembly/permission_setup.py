@@ -77,7 +77,7 @@ def build_permissions(
         on_session_change=session_grants.set_rules,
     )
     contenders = PermissionContenders(
-        start.current_settings, directory=start.directory, env=start.env, warn=start.warn
+        start.current_settings, directory=start.directory, env=start.own_env, warn=start.warn
     )
     classifier = contenders.classifier(
         model.small,

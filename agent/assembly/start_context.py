@@ -46,6 +46,7 @@ from agent.teams.seat import MemberStart
 from agent.tools.registry import ToolRegistry
 from agent.tools.services import AskUser, PlanPort, WorkingScope
 from hooks.ports import HookSession
+from permissions.base.process.child_environment import child_environment
 from permissions.base.process.reading_programs import ReadingPrograms
 from permissions.base.text.redactor import Redactor
 from permissions.confinement import Confinement
@@ -158,6 +159,12 @@ class StartContext(Struct, frozen=True, kw_only=True):
     def settings(self) -> Settings:
         """The settings in force."""
         return self.current_settings()
+
+    @property
+    def own_env(self) -> Mapping[str, str]:
+        """Environment of the user's own programs, which nothing confines: without the variables
+        that a project sets (`PYTHONPATH=src` would run what the model writes there)."""
+        return child_environment(self.environment.env, self.settings.own_env)
 
     @property
     def plugins_with_servers(self) -> tuple[Path, ...]:

@@ -25,7 +25,8 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "allowManagedPermissionRulesOnly": "For administrators: only managed rules apply.",
     "allowedHttpHookUrls": "Addresses that HTTP hooks may call, as patterns.",
     "httpHookAllowedEnvVars": "Environment variables that HTTP hooks may use in headers.",
-    "env": "Environment variables for commands, hooks and the endpoint.",
+    "env": "Environment variables for commands, hooks and the endpoint; those of a project only for"
+    " commands, and for hooks that are not yours.",
     "model": "The model: an id, or `opus`, `sonnet`, `haiku`; `ANTHROPIC_MODEL` overrides it.",
     "smallFastModel": "The model for small tasks: titles, fetched pages, prompt hooks.",
     "fallbackModel": "The model to use while the main model is overloaded: one name, or several in "

@@ -106,9 +106,10 @@ class Settings(Struct, frozen=True):
     """Servers of all sources; of those with one name, the first is used. A project's server is not
     `in_force` before its directory is trusted."""
     env: Mapping[str, str]
-    """For child processes, and for the endpoint (projects cannot set those variables)."""
+    """For commands of the model, and for hooks of projects."""
     own_env: Mapping[str, str]
-    """The part of it that no project file sets; it determines where commands may write."""
+    """The part of it that no project file sets: for endpoints, for the user's own programs, which
+    nothing confines, and for where commands may write."""
     additional_dirs: tuple[Path, ...]
     mode: ModeRequest | None
     effective: MergedSettings

@@ -129,3 +129,20 @@ async def test_a_hook_of_a_skill_writes_the_project_alone(
     await journey.send("go")
     assert (project / "inside").exists()
     assert not (tmp_path / "outside").exists()
+
+
+async def test_a_projects_variables_do_not_reach_hooks_of_the_user(
+    begin: Begin, project: Path, fresh_home: Path, tmp_path: Path
+) -> None:
+    """`PYTHONPATH=lib` would run what the model writes there, unconfined."""
+    settings(
+        project, {"env": {"PYTHONPATH": "lib"}, **hooks("PreToolUse", "echo $PYTHONPATH > seen")}
+    )
+    (project / "lib").mkdir()
+    (project / "lib" / "json.py").write_text(f"open('{tmp_path}/outside', 'w')\n")
+    (fresh_home / "guard.py").write_text(f"import json\nopen('{tmp_path}/ran', 'w')\n")
+    settings(fresh_home, hooks("PreToolUse", "/usr/bin/python3 ~/guard.py"))
+    await run(begin)
+    assert (tmp_path / "ran").exists()
+    assert not (tmp_path / "outside").exists()
+    assert (project / "seen").read_text() == "lib\n"

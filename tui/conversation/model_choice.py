@@ -41,8 +41,8 @@ async def real_model(
     """
     values = settings.values
     fallback = values.fallbackModel or ()
-    # Variables from settings files also apply to the endpoint; projects cannot set these.
-    env = {**settings.env, **environment.env}
+    # A project's variables must not decide who gets the conversation and the user's keys.
+    env = {**settings.own_env, **environment.env}
     helper_key = None
     if values.apiKeyHelper and not (
         env.get("ANTHROPIC_API_KEY") or env.get("ANTHROPIC_AUTH_TOKEN")

@@ -84,7 +84,8 @@ def _hooks(
         scratch,
     )
     ports = HookPorts(
-        env=child_environment(environment.env, settings.env),
+        env=child_environment(environment.env, settings.own_env),
+        env_of_others=child_environment(environment.env, settings.env),
         confine=partial(confine_hook, sandbox, ()),
     )
     runner = HookRunner(hook_config(settings), session=session, ports=ports)

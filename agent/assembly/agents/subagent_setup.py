@@ -364,7 +364,7 @@ def subagent_setup(
         max_depth=max_depth,
         worktrees=Worktrees(
             start.settings.project_root,
-            start.env,
+            start.own_env,
             start.reading.path,
             dispatch,
             is_trusted=lambda: start.settings.trust.is_settled,

@@ -73,7 +73,7 @@ def live_servers(
                 start.sandbox, lambda: late.gate().context.sandbox.runs_inside
             ),
         ),
-        env=start.env,
+        env=start.own_env,
         settings_env=environment.env,
         launch_dir=environment.launch_dir,
         agent_home=start.settings.agent_home,

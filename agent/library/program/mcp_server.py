@@ -66,7 +66,7 @@ class MCPServer:
         setup = read_setup()
         environment = setup.environment
         directory = environment.launch_dir
-        limits_env = {**environment.env, **setup.settings.env}
+        limits_env = {**environment.env, **setup.settings.own_env}
         self._servers = McpServers(
             McpPorts(roots=lambda: (directory,)),
             env=dict(environment.env),

@@ -48,7 +48,7 @@ def choose_model(setup: ProgramSetup, name: str | None) -> ModelSetup:
     """
     values = setup.settings.values
     model = resolve_model(
-        env={**setup.settings.env, **setup.environment.env},
+        env={**setup.settings.own_env, **setup.environment.env},
         settings=ModelSettings(
             base_url=values.baseUrl,
             model=values.model,

@@ -98,7 +98,9 @@ class StandardGate:
             state_dir=self._state,
             cwd=environment.launch_dir,
         )
-        runner = HookRunner(self._hooks, session=session, ports=HookPorts(env=self._env))
+        own_env = child_environment(environment.env, self._setup.settings.own_env)
+        ports = HookPorts(env=own_env, env_of_others=self._env)
+        runner = HookRunner(self._hooks, session=session, ports=ports)
         agent_id = uuid.uuid4().hex if agent is not None else None
         firing = HookFiring(runner, session, agent_id=agent_id, agent_type=agent)
         firing.begin_turn("library", uuid.uuid4().hex)

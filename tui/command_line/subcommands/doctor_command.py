@@ -210,7 +210,7 @@ def _hooks(place: Here, settings: Settings) -> Iterator[Check]:
     for warning in config.warnings:
         yield Check("hook", "note", str(warning))
     specs = config.all()
-    env = child_environment(os.environ, settings.env)
+    env = child_environment(os.environ, settings.own_env)
     findings = check_health(specs, env=env, cwd=place.cwd, project_dir=settings.project_root)
     for finding in findings:
         where = finding.spec.file or "the settings"

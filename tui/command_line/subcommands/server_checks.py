@@ -86,7 +86,7 @@ async def _servers(settings: Settings) -> AsyncIterator[McpServers]:
         )
         servers = McpServers(
             McpPorts(confine=server_confinement(sandbox, lambda: False)),
-            env=child_environment(os.environ, settings.env),
+            env=child_environment(os.environ, settings.own_env),
             settings_env=os.environ,
             launch_dir=settings.launch_dir,
             agent_home=settings.agent_home,
