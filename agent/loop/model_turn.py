@@ -282,16 +282,17 @@ class ModelTurn:
 
     async def _sleep(self, wait: RetryAfter, abort: AbortSignal) -> None:
         policy, failure = self._recovery.policy, wait.failure
+        kind = failure.kind if failure is not None else FailureKind.UNKNOWN
         remaining_s = wait.delay_s
         for chunk in heartbeat_chunks(remaining_s) if remaining_s > 0 else ():
             await self._emit(
                 RetryScheduled(
                     self._events.turn_id,
                     wait.attempt,
-                    None if policy.persistent else policy.max_retries + 1,
+                    None if policy.persistent else policy.retries(kind) + 1,
                     remaining_s,
                     wait.reason,
-                    failure.kind if failure is not None else FailureKind.UNKNOWN,
+                    kind,
                     failure.status if failure is not None else None,
                     agent_id=self._events.agent_id,
                 )

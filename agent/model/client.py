@@ -110,9 +110,9 @@ class ModelError(AgentError):
     """One request failed.
 
     `kind` is the error code or type of the endpoint (`overloaded_error`, `rate_limit_error`,
-    `authentication_error`, …) or one of our own: `connection`, `unreachable`, `timeout`, `stalled`,
-    `cut`, `malformed`, `redirected`, `not_configured`. `status` is None if no response arrived (or
-    the error was inside a stream). `phase` is how far the response had got.
+    `authentication_error`, …) or one of our own: `connection`, `unreachable`, `proxy`, `timeout`,
+    `stalled`, `cut`, `malformed`, `redirected`, `not_configured`. `status` is None if no response
+    arrived (or the error was inside a stream). `phase` is how far the response had got.
     """
 
     def __init__(

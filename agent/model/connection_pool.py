@@ -14,7 +14,7 @@ from agent.model.endpoint_config import Endpoint
 
 ASK_TIMEOUT_S: Final = 10.0
 
-_BROKEN: Final = frozenset({"connection", "unreachable", "cut", "timeout", "stalled"})
+_BROKEN: Final = frozenset({"connection", "unreachable", "proxy", "cut", "timeout", "stalled"})
 """Failures after which idle connections of the same pool may be broken, too."""
 
 

@@ -83,6 +83,8 @@ def from_connection(error: Exception, base_url: str) -> ModelError:
         if "Connect" in name:
             return ModelError("timeout", f"{place} did not accept a connection in time.")
         return ModelError("timeout", f"{place} did not respond in time.")
+    if (proxy := _proxy_name(base_url)) and (refusal := _proxy_failure(error, cause)):
+        return ModelError("proxy", f"The proxy {proxy} {refusal}."[:MAX_TEXT])
     # The host exists, but no server listens on the port.
     if _is_caused_by(error, ConnectionRefusedError):
         return ModelError("unreachable", f"No server responds at {place}.")
@@ -95,13 +97,25 @@ def from_connection(error: Exception, base_url: str) -> ModelError:
     return ModelError("connection", f"No connection to {place}: {detail}"[:MAX_TEXT])
 
 
+def _proxy_failure(error: Exception, cause: BaseException) -> str:
+    """Return what the proxy did instead of connecting; "" if the failure is not the proxy's."""
+    if _is_caused_by(error, ConnectionRefusedError):
+        return "does not respond"
+    if _is_caused_by(error, socket.gaierror):
+        return "cannot be found: its host name cannot be resolved"
+    return f"refuses the connection: {cause}" if type(cause).__name__ == "ProxyError" else ""
+
+
 def _with_proxy(base_url: str) -> str:
-    """Return an address with its proxy, if there is one, without the proxy's credentials."""
-    proxy = proxy_for(base_url, os.environ)
-    if proxy is None:
-        return base_url
-    scheme, _, rest = proxy.rpartition("://")
-    return f"{base_url} through the proxy {scheme}{'://' * bool(scheme)}{rest.rpartition('@')[2]}"
+    """Return an address with its proxy, if there is one."""
+    proxy = _proxy_name(base_url)
+    return f"{base_url} through the proxy {proxy}" if proxy else base_url
+
+
+def _proxy_name(base_url: str) -> str:
+    """Return the proxy of an address without its credentials; "" without a proxy."""
+    scheme, separator, rest = (proxy_for(base_url, os.environ) or "").rpartition("://")
+    return f"{scheme}{separator}{rest.rpartition('@')[2]}"
 
 
 def from_stream(error: httpx2.HTTPError, silence_s: float) -> ModelError:

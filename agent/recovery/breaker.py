@@ -105,6 +105,7 @@ OUTAGES: Final = frozenset(
         FailureKind.TIMEOUT,
         FailureKind.CONNECTION,
         FailureKind.UNREACHABLE,
+        FailureKind.PROXY,
         FailureKind.STALLED,
         FailureKind.CUT,
         FailureKind.MALFORMED,

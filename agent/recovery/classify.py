@@ -23,6 +23,7 @@ class FailureKind(StrEnum):
     TIMEOUT = "timeout"
     CONNECTION = "connection"
     UNREACHABLE = "unreachable"
+    PROXY = "proxy"
     STALLED = "stalled"
     CUT = "cut"
     MALFORMED = "malformed"
@@ -53,6 +54,7 @@ _TRANSIENT: Final = frozenset(
         FailureKind.TIMEOUT,
         FailureKind.CONNECTION,
         FailureKind.UNREACHABLE,
+        FailureKind.PROXY,
         FailureKind.STALLED,
         FailureKind.CUT,
         FailureKind.MALFORMED,
@@ -232,6 +234,7 @@ _BY_CODE: Final[Mapping[str, FailureKind]] = {
     "request_too_large": FailureKind.TOO_LARGE,
     "connection": FailureKind.CONNECTION,
     "unreachable": FailureKind.UNREACHABLE,
+    "proxy": FailureKind.PROXY,
     "stalled": FailureKind.STALLED,
     "cut": FailureKind.CUT,
     "malformed": FailureKind.MALFORMED,
@@ -244,7 +247,7 @@ _BY_STATUS: Final[Mapping[int, FailureKind]] = {
     401: FailureKind.AUTHENTICATION,
     402: FailureKind.BILLING,
     403: FailureKind.PERMISSION,
-    407: FailureKind.AUTHENTICATION,
+    407: FailureKind.PROXY,
     408: FailureKind.TIMEOUT,
     409: FailureKind.CONFLICT,
     413: FailureKind.TOO_LARGE,
@@ -323,7 +326,11 @@ _HINTS: Final[Mapping[FailureKind, str]] = {
         "certificate of your own or of your company's proxy goes into the file that "
         "SSL_CERT_FILE names."
     ),
-    FailureKind.UNREACHABLE: "Start the server, or check {address}.",
+    FailureKind.UNREACHABLE: "Start the server, or check the network and {address}.",
+    FailureKind.PROXY: (
+        "Check the proxy, its user name and password, and the variables that name it and its "
+        "exceptions: HTTPS_PROXY, ALL_PROXY, NO_PROXY."
+    ),
     FailureKind.CONNECTION: "Check the network and {address}.",
     FailureKind.TIMEOUT: "Check the network, or try again later.",
     FailureKind.AUTHENTICATION: "Check {key}.",

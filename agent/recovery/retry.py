@@ -20,7 +20,7 @@ FEW_RETRIES: Final = 4
 """Retries if nothing listens or the response is malformed: enough for a server that is starting,
 too few to delay a user whose server does not exist."""
 
-_FEW: Final = frozenset({FailureKind.UNREACHABLE, FailureKind.MALFORMED})
+_FEW: Final = frozenset({FailureKind.UNREACHABLE, FailureKind.PROXY, FailureKind.MALFORMED})
 
 PERSISTENT_LIMIT_S: Final = 6 * 3600.0
 """When an unattended run gives up (error-recovery)."""
@@ -94,10 +94,13 @@ class RetryPolicy(Struct, frozen=True):
             return PlannedRetry(min(self._delay_s(attempt, failure, rng), left_s), failure.message)
         if failure.asks_too_much:
             return GiveUp("the endpoint asks for a longer wait than a turn allows")
-        few = failure.kind in _FEW
-        if attempt > (min(FEW_RETRIES, self.max_retries) if few else self.max_retries):
+        if attempt > self.retries(failure.kind):
             return GiveUp(f"failed {attempt} times")
         return PlannedRetry(self._delay_s(attempt, failure, rng), failure.message)
+
+    def retries(self, kind: FailureKind) -> int:
+        """Return how often a request is sent again after failures of this kind."""
+        return min(FEW_RETRIES, self.max_retries) if kind in _FEW else self.max_retries
 
     def _delay_s(self, attempt: int, failure: Failure, rng: Random) -> float:
         if failure.retry_after_s is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import ssl
 
@@ -77,20 +78,48 @@ def test_a_page_that_is_labeled_as_json_is_not_named_json() -> None:
 
 
 @pytest.mark.parametrize(
-    ("variable", "proxy", "place"),
+    ("variable", "proxy", "said"),
     [
         (
             "https_proxy",
             "http://me:secret@gate:3128",
-            "https://host through the proxy http://gate:3128",
+            "The proxy http://gate:3128 does not respond.",
         ),
-        ("ALL_PROXY", "gate:1080", "https://host through the proxy gate:1080"),
-        ("HTTP_PROXY", "http://gate:3128", "https://host"),
+        ("ALL_PROXY", "gate:1080", "The proxy gate:1080 does not respond."),
+        ("HTTP_PROXY", "http://gate:3128", "No server responds at https://host."),
     ],
 )
 def test_a_proxy_of_the_environment_is_named_without_its_password(
-    variable: str, proxy: str, place: str, monkeypatch: pytest.MonkeyPatch
+    variable: str, proxy: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(variable, proxy)
-    error = from_connection(raised(ConnectionRefusedError()), "https://host")
-    assert str(error) == f"No server responds at {place}."
+    assert str(from_connection(raised(ConnectionRefusedError()), "https://host")) == said
+
+
+@pytest.mark.parametrize(
+    ("proxy", "said"),
+    [
+        ("http://me:secret@127.0.0.1:{port}", "refuses the connection: 407 Who are you"),
+        ("http://no-such-host.invalid:3128", "cannot be found: its host name cannot be resolved"),
+    ],
+)
+async def test_what_a_proxy_refuses_names_the_proxy_and_its_variables(
+    proxy: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 407 Who are you\r\nContent-Length: 0\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(refuse, "127.0.0.1", 0) as server:
+        address = proxy.format(port=server.sockets[0].getsockname()[1])
+        monkeypatch.setenv("HTTPS_PROXY", address)
+        async with httpx2.AsyncClient() as client:
+            with pytest.raises(httpx2.TransportError) as raised_error:
+                await client.get("https://host.invalid")
+    failure = classify(from_connection(raised_error.value, "https://host.invalid"))
+    shown = address.replace("me:secret@", "")
+    assert failure.text.startswith(f"The proxy {shown} {said}. Check the proxy,")
+    assert "HTTPS_PROXY" in failure.hint
+    assert failure.kind is FailureKind.PROXY

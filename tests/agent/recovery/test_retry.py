@@ -80,6 +80,12 @@ def test_no_one_waits_long_where_nothing_listens() -> None:
     assert isinstance(RetryPolicy(persistent=True).plan(99, nothing, Random(1)), PlannedRetry)
 
 
+def test_the_number_of_retries_depends_on_the_failure() -> None:
+    assert RetryPolicy().retries(FailureKind.UNREACHABLE) == 4
+    assert RetryPolicy().retries(FailureKind.OVERLOADED) == 10
+    assert RetryPolicy(max_retries=2).retries(FailureKind.PROXY) == 2
+
+
 def test_what_cannot_succeed_is_not_tried_again() -> None:
     failure = replace(SERVER, retryable=False)
     assert isinstance(RetryPolicy(persistent=True).plan(1, failure, Random(1)), GiveUp)
