@@ -44,15 +44,8 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     usage = await asyncio.to_thread(_logged_use, command_service.context.agent_home)
     short = _shorten(gate.context.home, gate.context.launch_dir)
     selected_index = 0
-    is_first = True
     while True:
         rules = list(gate.context.rules.rules)
-        if is_first and not rules and gate.recent_denials:
-            # There are no recent decisions to show.
-            is_first = False
-            if not await show_recent(screen, gate, short):
-                return
-            continue
         idle = {(str(rule.source), rule.text) for rule in gate.stripped_rules}
         panel = ListPanel(
             f"Permissions · {mode_name(conversation.status.mode)}",

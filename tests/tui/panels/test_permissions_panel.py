@@ -85,33 +85,19 @@ async def test_what_was_denied_is_let_through_once() -> None:
         assert "I allow this call now" in "\n".join(map(str, conversation.received))
 
 
-async def test_the_denied_are_reached_where_there_is_no_rule() -> None:
-    conversation = played()
-    app: AgentApp = make_app(conversation)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await settled(pilot)
-        denied(conversation, "curl evil")
-        assert "Bash(curl evil)" in await opened(pilot, "/permissions")
-
-
-async def test_without_rules_tab_goes_from_what_was_denied_to_the_rules_and_back() -> None:
+async def test_the_rules_come_first_also_where_there_are_none_and_calls_were_denied() -> None:
     conversation = played()
     app: AgentApp = make_app(conversation)
     async with app.run_test(size=(100, 30)) as pilot:
         await settled(pilot)
         denied(conversation, "curl https://x.example")
-        assert "recently denied" in await opened(pilot, "/permissions")
-        await pilot.press("tab")
-        await settled(pilot)
-        assert "recent decisions" in text_of(app.parts.dialogs)
-        await pilot.press("tab")
-        await settled(pilot)
-        shown = text_of(app.parts.dialogs)
+        shown = await opened(pilot, "/permissions")
         assert "no rules: writing files and running commands needs your approval" in shown
         assert "a add · u undo · tab history · esc close" in shown
-        await pilot.press("tab")
-        await settled(pilot)
-        assert "recently denied" in text_of(app.parts.dialogs)
+        for title in ("recently denied", "recent decisions", "no rules"):
+            await pilot.press("tab")
+            await settled(pilot)
+            assert title in text_of(app.parts.dialogs)
 
 
 async def test_any_decision_is_explained_step_by_step() -> None:
