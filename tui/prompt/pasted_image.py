@@ -40,6 +40,7 @@ async def save_clipboard_image(directory: Path, env: Mapping[str, str]) -> Paste
     """Write the clipboard's image and return it.
 
     Raises:
+        ClipboardUnreachable: no program can read the clipboard.
         NoClipboardImage: the clipboard contains no image.
         OSError: it could not be written.
     """

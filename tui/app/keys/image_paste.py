@@ -106,7 +106,8 @@ class ImagePaste:
         directory = await self._directory()
         if directory is None:
             return
-        from tui.prompt.pasted_image import (  # with the first image
+        from agent.files.clipboard_image import ClipboardUnreachable  # with the first image
+        from tui.prompt.pasted_image import (  # as above
             NoClipboardImage,
             save_clipboard_image,
         )
@@ -116,6 +117,11 @@ class ImagePaste:
         except NoClipboardImage:
             self._send = None
             self._notices.hint("No image in the clipboard")
+        except ClipboardUnreachable as error:
+            self._send = None
+            self._notices.warn(
+                f"The clipboard cannot be read: {error}. Or name the image's file with @."
+            )
         except OSError as error:
             self._send = None
             self._notices.warn(f"the image cannot be saved: {error.strerror}")
