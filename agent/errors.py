@@ -20,6 +20,9 @@ from __future__ import annotations
 class AgentError(Exception):
     """Base of every error this package raises on purpose; the text is for users."""
 
+    session_id: str = ""
+    """The session that the error ended; empty if none was opened."""
+
 
 class UsageError(AgentError):
     """What was asked for cannot be done; explains what to type instead."""

@@ -88,6 +88,8 @@ class TextDelta(Struct, frozen=True):
     block_index: int
     text: str
     agent_id: str | None = None
+    api_id: str | None = None
+    """The answer's id at the endpoint."""
     type: Literal["text_delta"] = "text_delta"
 
 
@@ -99,6 +101,7 @@ class ThinkingDelta(Struct, frozen=True):
     block_index: int
     text: str
     agent_id: str | None = None
+    api_id: str | None = None
     type: Literal["thinking_delta"] = "thinking_delta"
 
 
@@ -111,6 +114,7 @@ class ToolInputDelta(Struct, frozen=True):
     name: str
     partial_json: str
     agent_id: str | None = None
+    api_id: str | None = None
     type: Literal["tool_input_delta"] = "tool_input_delta"
 
 

@@ -45,6 +45,7 @@ from agent.subagents.definition import AgentDefinition
 from agent.teams.seat import MemberStart
 from agent.tools.registry import ToolRegistry
 from agent.tools.services import AskUser, PlanPort, WorkingScope
+from hooks.config.sources import plugin_name
 from hooks.ports import HookSession
 from permissions.base.process.child_environment import child_environment
 from permissions.base.process.reading_programs import ReadingPrograms
@@ -169,9 +170,14 @@ class StartContext(Struct, frozen=True, kw_only=True):
     @property
     def plugins_with_servers(self) -> tuple[Path, ...]:
         """The directories of plugins whose servers are used."""
-        without = self.options.plugins_without_servers
         launch_dir = self.environment.launch_dir
-        return tuple(launch_dir / one for one in self.options.plugin_dirs if one not in without)
+        without = {launch_dir / one for one in self.options.plugins_without_servers}
+        return tuple(root for root in self.plugins if root not in without)
+
+    @property
+    def plugins(self) -> tuple[Path, ...]:
+        """The directories of plugins."""
+        return tuple(self.environment.launch_dir / one for one in self.options.plugin_dirs)
 
     def warn(self, text: str) -> None:
         """Show the user a warning outside of a turn."""
@@ -214,6 +220,8 @@ class StartContext(Struct, frozen=True, kw_only=True):
             endpoint=self.setup.address,
             branch=read_branch(self.settings.project_root),
             version=self.environment.version,
+            key_source=self.setup.origin,
+            plugins=tuple((plugin_name(root), root) for root in self.plugins),
         )
 
     async def model_in_use(

@@ -96,6 +96,10 @@ class Identity(Struct, frozen=True):
     """Address that requests are sent to, as shown to users."""
     branch: str | None = None
     version: str = ""
+    key_source: str = ""
+    """Where the credentials came from: a variable's name, `apiKeyHelper`, or "no key needed"."""
+    plugins: tuple[tuple[str, Path], ...] = ()
+    """Name and directory of each plugin."""
 
 
 class ConversationParts(Struct, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from agent.errors import AgentError
+from agent.headless.output_lines import key_source
 from permissions.mode import Mode, parse_mode
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def welcome(conversation: Conversation) -> dict[str, object]:
         "output_style": "default",
         "available_output_styles": ["default"],
         "models": [{"value": model, "displayName": model, "description": ""}],
-        "account": {},
+        "account": {"apiKeySource": key_source(conversation)},
         "hooks_applied": True,
         "hook_on_failure_supported": True,
     }

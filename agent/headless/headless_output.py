@@ -36,6 +36,7 @@ from agent.events import (
     ToolInputDelta,
     ToolResult,
     Usage,
+    UsageUpdate,
 )
 from agent.exit_status import (
     EXIT_COMPLETED,
@@ -86,6 +87,8 @@ class _Run(Struct):
     """Time spent waiting for the model."""
     usages: dict[str, Usage] = field(default_factory=dict)
     """Usage by message uid, of responses whose message is not committed yet."""
+    usage: Usage = Usage()
+    """Of all responses so far."""
     stop_reason: str | None = None
     """Stop reason of the model's last response."""
     terminal: Terminal | None = None
@@ -198,6 +201,8 @@ class HeadlessOutput:
                 self._record_decision(event, run)
             case ToolResult():
                 self._see_result(event, run)
+            case UsageUpdate():
+                run.usage += event.usage
             case Terminal(agent_id=None):
                 run.terminal = event
             case ErrorEvent() | Notice() | HookFinished():
@@ -380,7 +385,7 @@ class HeadlessOutput:
             "stop_reason": run.stop_reason,
             "session_id": conversation.view.session_id,
             "total_cost_usd": round(conversation.status.cost_usd, 6),
-            "usage": usage_json(conversation.status.usage),
+            "usage": usage_json(run.usage),
             "modelUsage": models_json(conversation),
             "permission_denials": run.denials,
             "uuid": str(uuid.uuid4()),

@@ -70,12 +70,22 @@ def init_line(conversation: Conversation, servers: ServerSummary) -> Line:
         "slash_commands": [command.meta.name for command in commands],
         "agents": [agent.name for agent in conversation.commands.context.agents.catalog.all()],
         "skills": [c.meta.name for c in commands if c.meta.source in SKILLS],
+        "apiKeySource": key_source(conversation),
+        "plugins": [
+            {"name": name, "path": str(root)} for name, root in conversation.identity.plugins
+        ],
         "output_style": "default",
         "claude_code_version": CLAUDE_CODE_VERSION,
         "agent_tui_version": conversation.identity.version,
         "demo": conversation.view.is_demo,
         **({"mcp_server_errors": list(servers.errors)} if servers.errors else {}),
     }
+
+
+def key_source(conversation: Conversation) -> str:
+    """Return the source of the vendor's API key; "none" for a token or another provider's key."""
+    source = conversation.identity.key_source
+    return source if source in {"ANTHROPIC_API_KEY", "apiKeyHelper"} else "none"
 
 
 def message_line(
@@ -196,13 +206,19 @@ def failure_line(reason: str, session_id: str) -> Line:
     }
 
 
-def usage_json(usage: Usage) -> dict[str, int]:
+def usage_json(usage: Usage) -> dict[str, object]:
     """Return token counts under their names in the Messages API."""
+    written_5m, written_1h = usage.cache_write_5m_tokens, usage.cache_write_1h_tokens
     return {
         "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens,
         "cache_read_input_tokens": usage.cache_read_tokens,
-        "cache_creation_input_tokens": usage.cache_write_5m_tokens + usage.cache_write_1h_tokens,
+        "cache_creation_input_tokens": written_5m + written_1h,
+        "cache_creation": {
+            "ephemeral_5m_input_tokens": written_5m,
+            "ephemeral_1h_input_tokens": written_1h,
+        },
+        "server_tool_use": {"web_search_requests": usage.web_searches},
     }
 
 
@@ -245,12 +261,13 @@ class PartialLines(Struct):
         if answer is None or answer.uid != event.message_uid:
             answer = self._open[event.agent_id] = _Answer(event.message_uid)
             message: Line = {
-                "id": event.message_uid,
+                "id": event.api_id or event.message_uid,
                 "type": "message",
                 "role": "assistant",
                 "model": model,
                 "content": [],
                 "stop_reason": None,
+                "stop_sequence": None,
                 "usage": usage_json(Usage()),
             }
             yield self._line(event, {"type": "message_start", "message": message})

@@ -34,6 +34,7 @@ from agent.messages import Message, ToolUse, new_uid, text_block
 from agent.model.client import (
     BlockDelta,
     BlockStart,
+    MessageStart,
     ModelClient,
     ModelError,
     ModelEvent,
@@ -148,6 +149,7 @@ class ModelTurn:
         self._step = step
         self._policy = recovery.policy
         self._uid = new_uid()
+        self._api_id: str | None = None
         self._calls: dict[int, tuple[str, str]] = {}
         self._has_deltas = False
 
@@ -355,6 +357,9 @@ class ModelTurn:
     def _delta(self, event: ModelEvent) -> AgentEvent | None:
         """Return the agent event for an event of the stream; None if there is none."""
         match event:
+            case MessageStart():
+                self._api_id = event.api_id
+                return None
             case BlockStart(index, {"type": "tool_use", **block}):
                 self._calls[index] = (str(block.get("id", "")), str(block.get("name", "")))
                 return self._tool_delta(index, "")
@@ -365,7 +370,12 @@ class ModelTurn:
             case BlockDelta(index, {"type": "thinking_delta", "thinking": text}) if text:
                 events = self._events
                 return ThinkingDelta(
-                    events.turn_id, self._uid, index, str(text), agent_id=events.agent_id
+                    events.turn_id,
+                    self._uid,
+                    index,
+                    str(text),
+                    agent_id=events.agent_id,
+                    api_id=self._api_id,
                 )
             case BlockDelta(index, {"type": "input_json_delta", "partial_json": text}) if (
                 text and index in self._calls
@@ -376,7 +386,14 @@ class ModelTurn:
 
     def _text_delta(self, index: int, text: str) -> TextDelta:
         events = self._events
-        return TextDelta(events.turn_id, self._uid, index, text, agent_id=events.agent_id)
+        return TextDelta(
+            events.turn_id,
+            self._uid,
+            index,
+            text,
+            agent_id=events.agent_id,
+            api_id=self._api_id,
+        )
 
     def _tool_delta(self, index: int, partial_json: str) -> ToolInputDelta:
         tool_use_id, name = self._calls[index]
@@ -387,6 +404,7 @@ class ModelTurn:
             name,
             partial_json,
             agent_id=self._events.agent_id,
+            api_id=self._api_id,
         )
 
 

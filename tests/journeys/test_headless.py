@@ -85,6 +85,8 @@ async def test_partial_messages_are_stream_events(hello: Headless) -> None:
         for line in map(json.loads, out.splitlines())
         if line["type"] == "stream_event"
     ]
+    answers = [line for line in map(json.loads, out.splitlines()) if line["type"] == "assistant"]
+    assert events[0]["message"]["id"] == answers[0]["message"]["id"]
     deltas = [e["delta"]["text"] for e in events if e["type"] == "content_block_delta"]
     assert "".join(deltas) == "Hello there."
     assert (events[0]["type"], events[-1]["type"]) == ("message_start", "message_stop")
@@ -99,6 +101,34 @@ async def test_stream_json_input_runs_each_line_as_a_prompt(hello: Headless) -> 
     status, out, err = await hello.run(*arguments, stdin=lines)
     results = [line for line in map(json.loads, out.splitlines()) if line["type"] == "result"]
     assert (status, len(results), err) == (0, 2, "")
+    # The usage is that of one prompt, the cost that of the session.
+    assert len({result["usage"]["output_tokens"] for result in results}) == 1
+    assert results[0]["total_cost_usd"] < results[1]["total_cost_usd"]
+
+
+async def test_an_unusable_line_after_a_prompt_names_the_session(hello: Headless) -> None:
+    prompt = json.dumps({"type": "user", "message": {"role": "user", "content": "hi"}})
+    arguments = ["-p", "--input-format", "stream-json", "--output-format", "stream-json"]
+    status, out, _ = await hello.run(*arguments, stdin=f"{prompt}\n{{bad\n")
+    first, *_, answered, failed = map(json.loads, out.splitlines())
+    assert (status, answered["subtype"]) == (2, "success")
+    assert failed["subtype"] == "error_during_execution"
+    assert failed["session_id"] == first["session_id"]
+
+
+async def test_init_names_the_key_and_the_plugins(hello: Headless) -> None:
+    manifest = hello.project / "my-plugin" / ".claude-plugin" / "plugin.json"
+    manifest.parent.mkdir(parents=True)
+    manifest.write_text('{"name": "mine"}')
+    root = manifest.parents[1]
+    arguments = ["-p", "hi", "--output-format", "stream-json", "--plugin-dir", str(root)]
+    _, out, _ = await hello.run(*arguments)
+    first = json.loads(out.splitlines()[0])
+    assert first["apiKeySource"] == "ANTHROPIC_API_KEY"
+    assert first["plugins"] == [{"name": "mine", "path": str(root)}]
+    token = {"ANTHROPIC_API_KEY": None, "ANTHROPIC_AUTH_TOKEN": "t"}
+    _, out, _ = await hello.run("-p", "hi", "--output-format", "stream-json", **token)
+    assert json.loads(out.splitlines()[0])["apiKeySource"] == "none"
 
 
 async def test_prompts_come_back_when_their_turn_comes(hello: Headless) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from agent.assembly.assemble import Assembled, UserPorts, assemble, environment_from, settings_for
 from agent.conversation.conversation import Conversation
+from agent.errors import AgentError
 from agent.exit_status import EXIT_INTERRUPTED, EXIT_TERMINATED
 from agent.headless.headless_output import write_line
 from agent.headless.run import report_hooks, run_headless, run_start
@@ -150,6 +151,9 @@ class _HeadlessRun:
             if not by_signal:
                 await parts.facts.wait()
             return status
+        except AgentError as error:
+            error.session_id = conversation.view.session_id
+            raise
         finally:
             await conversation.aclose()
             for line in conversation.shells.closing_notice():

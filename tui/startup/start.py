@@ -91,7 +91,7 @@ def _report_failure(options: RunOptions, error: AgentError) -> None:
         from agent.headless.headless_output import write_line
         from agent.headless.output_lines import failure_line
 
-        session_id = options.session_id or options.resume or ""
+        session_id = error.session_id or options.session_id or options.resume or ""
         write_line(sys.stdout, failure_line(str(error), session_id))
 
 

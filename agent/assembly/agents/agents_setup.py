@@ -199,7 +199,7 @@ def _catalog(start: StartContext, late: LateParts) -> AgentCatalog:
         home=settings.home,
         agent_home=settings.agent_home,
         policy=POLICY_DIR / "agents",
-        plugins=tuple(start.environment.launch_dir / each for each in start.options.plugin_dirs),
+        plugins=start.plugins,
         with_user=RuleSource.USER in settings.sources,
         with_project=RuleSource.PROJECT in settings.sources,
     )
