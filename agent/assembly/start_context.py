@@ -47,6 +47,7 @@ from agent.tools.registry import ToolRegistry
 from agent.tools.services import AskUser, PlanPort, WorkingScope
 from hooks.config.sources import plugin_name
 from hooks.ports import HookSession
+from permissions.base.files.private_file import make_real_directory
 from permissions.base.process.child_environment import child_environment
 from permissions.base.process.reading_programs import ReadingPrograms
 from permissions.base.text.redactor import Redactor
@@ -209,7 +210,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
     def make_directories(self) -> None:
         """Create the session's directories with mode 0700."""
         for path in (self.directory, self.scratch, self.results):
-            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_real_directory(path)
 
     def identity(self) -> Identity:
         """Return what does not change while the program runs."""

@@ -13,16 +13,20 @@ from agent.mcp.configuration.server_definition import ServerDefinition
 from agent.settings.project_root import find_project_root
 from permissions.base.process.safe_python import safe_python_program, without_empty_entries
 from permissions.base.process.spawn import Launch
+from permissions.base.text.late_pattern import compile_late
 
 _INHERITED: Final = frozenset(
     {"HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"}
 )
 """Variables about the machine and the user, without secrets."""
 _PACKAGE_RUNNERS: Final = frozenset(
-    {"bun", "bunx", "deno", "npm", "npx", "pipx", "pnpm", "pnpx", "yarn"}
+    """
+    bun bunx deno hatch npm npx pdm pipenv pipx pnpm pnpx poetry tsx uv uvx yarn
+    """.split()
 )
 """Programs that load packages, settings, and even the interpreter (`node_modules/.bin/node`) from
 the current directory, regardless of options."""
+_WORD_ENDS: Final = compile_late(r"""[\s'"`;|&<>(){}$=]+""")
 
 
 def server_program(
@@ -58,7 +62,9 @@ def server_program(
 def _without_project(launch: Launch, empty_dir: Path) -> Launch:
     """Return a launch that does not run code from the current directory."""
     program, *args = launch.argv
-    if os.path.basename(program) in _PACKAGE_RUNNERS:
+    # Anywhere: `sh -c 'exec npx …'`, `env X=1 npx`.
+    words = (word for argument in launch.argv for word in _WORD_ENDS.split(argument))
+    if any(os.path.basename(word) in _PACKAGE_RUNNERS for word in words):
         absolute_args = [
             os.path.join(launch.cwd or "", one) if one.split("/")[0] in (".", "..") else one
             for one in args

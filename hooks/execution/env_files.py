@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from hooks.events.capabilities import EFFECTS
+from permissions.base.files.private_file import make_real_directory
 
 _OTHERS: Final = "others"
 
@@ -21,8 +22,13 @@ class EnvFiles:
     """Provides the files of an event, one for the user's own hooks and one for those of others."""
 
     def __init__(self, directory: Path) -> None:
-        """`directory` is private to the session and made when the first file is needed."""
+        """`directory` is private to the session and made when the first file is needed.
+
+        Files of an earlier run are not used: the session may come from another machine, and
+        commands of the user read them.
+        """
         self._directory = directory
+        self._own_files: set[Path] = set()
 
     def prepare(self, event: str, *, of_others: bool = False) -> Path | None:
         """Create the event's file and remove outdated ones; None for events without one, or on
@@ -32,10 +38,12 @@ class EnvFiles:
             return None
         try:
             path = self._path(event, of_others=of_others)
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            for stale in stale_events:
-                self._path(stale, of_others=of_others).unlink(missing_ok=True)
-            os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+            make_real_directory(path.parent)
+            stale_files = {self._path(stale, of_others=of_others) for stale in stale_events}
+            for stale in stale_files | ({path} - self._own_files):
+                stale.unlink(missing_ok=True)
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
+            self._own_files.add(path)
         except OSError:
             return None
         return path
@@ -48,7 +56,8 @@ class EnvFiles:
             if effects.env_file_replaces is not None
             # The user's own hooks come last and take precedence.
             for of_others in (True, False)
-            if _has_text(path := self._path(event, of_others=of_others))
+            if (path := self._path(event, of_others=of_others)) in self._own_files
+            and _has_text(path)
         )
 
     def used_file(self, path: Path | None) -> Path | None:

@@ -40,6 +40,9 @@ PROTECTED_FILES = OWN_FILES | frozenset(
     """.split()
 )
 
+_NODE_MODULES = "node_modules"
+"""Protected only in the home directory."""
+
 _WORKTREES = "worktrees"
 """Below an own directory, this one contains ordinary checkouts."""
 
@@ -72,11 +75,12 @@ def protection_of(path: str) -> Protection:
 
 
 def is_users_configuration(name: str) -> bool:
-    """Return whether a path relative to the home directory is a hidden name, or inside one.
+    """Return whether a path relative to the home directory is a hidden name, or inside one; or
+    `node_modules`, where Node.js and `npx` look from every directory below.
 
     Those that run something at the next login, in an editor or in a debugger cannot be listed.
     """
-    return name.startswith(".")
+    return name.startswith(".") or _fold_name(name.partition("/")[0]) == _NODE_MODULES
 
 
 def _is_worktree(names: list[str], position: int) -> bool:
@@ -96,7 +100,7 @@ ALL_NAMES = tuple(sorted(PROTECTED_DIRS | PROTECTED_FILES))
 """Every protected last component, for patterns that could produce one."""
 
 
-_UNDOTTED = sorted(name for name in ALL_NAMES if not name.startswith("."))
+_UNDOTTED = sorted(name for name in (*ALL_NAMES, _NODE_MODULES) if not name.startswith("."))
 _SUSPECT = compile_late("/(?:\\.|" + "|".join(map(re.escape, _UNDOTTED)) + ")", re.IGNORECASE)
 """Matches every ASCII absolute path that contains a protected name."""
 

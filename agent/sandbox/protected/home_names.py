@@ -27,8 +27,10 @@ _RUN_LATER: Final = (
     ".xinitrc",
     ".xprofile",
     ".xsessionrc",
+    "node_modules",
 )
-"""Names that are protected even if missing: files that run at login or in common programs. Other
+"""Names that are protected even if missing: files that run at login or in common programs, also in
+`npx` of the user's servers, which start below the home directory. Other
 hidden names are more often caches and environments."""
 
 
@@ -42,7 +44,7 @@ class HomeNames(Struct, frozen=True):
 
 
 def home_names(home: Path, roots: Iterable[str], writable: Iterable[str]) -> HomeNames:
-    """Return the hidden names of the home directory; empty unless a working directory contains it.
+    """Return the configuration in the home directory; empty unless a working directory contains it.
 
     Args:
         writable: Paths that commands may write anyway: caches.
@@ -54,7 +56,7 @@ def home_names(home: Path, roots: Iterable[str], writable: Iterable[str]) -> Hom
     open_paths = {*roots, *writable}
     read_only: list[str] = []
     links: list[tuple[str, str]] = []
-    for name in _hidden_names(directory):
+    for name in _configuration_names(directory):
         path = os.path.join(directory, name)
         if os.path.islink(path):
             links.append((path, os.readlink(path)))
@@ -66,7 +68,7 @@ def home_names(home: Path, roots: Iterable[str], writable: Iterable[str]) -> Hom
     return HomeNames(tuple(read_only), tuple(links), missing)
 
 
-def _hidden_names(directory: str) -> list[str]:
+def _configuration_names(directory: str) -> list[str]:
     try:
         return sorted(filter(is_users_configuration, os.listdir(directory)))
     except OSError:

@@ -14,6 +14,7 @@ from typing import Final, Protocol
 from msgspec import Struct
 
 from agent.errors import AgentError
+from permissions.base.files.private_file import write_private
 from permissions.base.process.neutral_git import with_neutral_git
 from permissions.base.process.run_program import RunLimits, run_program
 from permissions.base.process.spawn import CannotStart, Launch
@@ -212,8 +213,9 @@ class Worktrees:
         try:
             text = file.read_text("utf-8") if file.exists() else ""
             if line not in text.splitlines():
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(f"{text.rstrip()}\n{line}\n".lstrip("\n"), "utf-8")
+                data = f"{text.rstrip()}\n{line}\n".lstrip("\n").encode()
+                # Takes the place of a link, which a repository may bring along.
+                write_private(file, data, sync=False, mode=0o644)
         except (OSError, UnicodeDecodeError) as error:
             raise WorktreeError(
                 f"{file} cannot be written: {error_reason(error, names_file=False)}"

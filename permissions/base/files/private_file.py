@@ -21,6 +21,16 @@ def make_private_dir(path: Path) -> None:
                 directory.mkdir(mode=0o700)
 
 
+def make_real_directory(path: Path) -> None:
+    """Create a directory as `make_private_dir`, in the place of a link. Raises OSError.
+
+    For directories of a session, which may have been copied from another machine.
+    """
+    if path.is_symlink():
+        path.unlink()
+    make_private_dir(path)
+
+
 def make_private_file(path: Path) -> None:
     """Create an empty file where there is none (0600), its directory included.
 

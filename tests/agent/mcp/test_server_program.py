@@ -67,6 +67,8 @@ def test_what_the_users_server_runs_comes_from_no_project(
     npx = start("/usr/bin/npx", "-y", "package", "./data")
     assert (npx.cwd == tmp_path / "empty") is is_safe
     assert npx.argv[-1] == (f"{tmp_path}/./data" if is_safe else "./data")
+    for command in (("sh", "-c", "cd . && exec npx x"), ("/usr/bin/env", "A=1", "uv", "run", "x")):
+        assert start(*command).cwd == (tmp_path / "empty" if is_safe else Path(cwd or tmp_path))
     assert start("node", "/srv/x.js").cwd == (tmp_path if cwd is None else Path(cwd))
 
 

@@ -424,11 +424,12 @@ def test_the_configuration_in_a_home_directory_that_is_written_stays(
         for f in .vimrc .config/nvim/init.lua .local/bin/git .config/autostart/x .zshrc .tmux.conf
         do echo evil > ~/$f; done; rm -f ~/.vimrc ~/.zshrc; mv ~/.config ~/c; echo evil > ~/.zshrc
         mkdir ~/.ssh && echo evil > ~/.ssh/authorized_keys; echo fine > ~/notes
+        mkdir -p ~/node_modules/.bin && echo evil > ~/node_modules/.bin/node
     """
     run = confined.run(command, confinement, write_dirs=[home])
     for name in (".vimrc", ".config/nvim/init.lua", ".local/bin/git", ".zshrc"):
         assert (home / name).read_text() == "own", run.output
-    for name in (".config/autostart", ".tmux.conf", ".ssh", "c"):
+    for name in (".config/autostart", ".tmux.conf", ".ssh", "c", "node_modules"):
         assert not (home / name).exists(), name
     assert (home / "notes").read_text() == "fine\n", run.output
 

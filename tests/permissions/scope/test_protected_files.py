@@ -63,6 +63,8 @@ def test_f21_edits_of_one_ask_and_plan_denies(engine: Engine, path: str) -> None
         (".", ".vimrc", True),
         (".", ".config/autostart/x.desktop", True),
         (".", ".ssh/authorized_keys", True),
+        (".", "node_modules/x/index.js", True),
+        (".", "notes/node_modules/x.js", False),
         (".", "notes/.todo", False),
         (".", "notes/a", False),
         ("..", ".local/bin/git", True),

@@ -78,3 +78,23 @@ async def test_a_repository_that_an_agent_made_is_not_entered(
     assert not trace.exists()
     _git(tree.path, "status", "--porcelain")
     assert trace.exists(), "the attack itself has no effect here"
+
+
+async def test_no_link_of_the_repository_is_written_through(project: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.write_text("own\n")
+    exclude = project / ".git" / "info" / "exclude"
+    exclude.parent.mkdir(exist_ok=True)
+    exclude.unlink(missing_ok=True)
+    exclude.symlink_to(outside)
+    worktrees = Worktrees(
+        project,
+        {**os.environ, **IDENTITY},
+        os.environ["PATH"],
+        NoHooks(),
+        is_trusted=lambda: True,
+        may_be_scope=lambda _: True,
+    )
+    await worktrees.create("agent")
+    assert outside.read_text() == "own\n"
+    assert "/.agent/worktrees/" in exclude.read_text()

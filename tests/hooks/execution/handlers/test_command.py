@@ -14,7 +14,7 @@ import pytest
 from hooks.answers.response import HandlerOutcome
 from hooks.config.config import HookLayer
 from hooks.config.spec import HookSource, PluginRoot
-from hooks.events import CwdChanged, PreToolUse, SessionStart, Stop, UserPromptSubmit
+from hooks.events import CwdChanged, FileChanged, PreToolUse, SessionStart, Stop, UserPromptSubmit
 from hooks.execution.environment import fill_single_quoted
 from hooks.ports import HookPorts
 from tests.hooks.conftest import Place
@@ -175,6 +175,26 @@ async def test_an_env_file_is_reported_only_when_written(place: Place) -> None:
     assert runner.env_files.written_files() == (outcome.env_file,)
     await runner.run(CwdChanged(old_cwd="/b", new_cwd="/c"))
     assert outcome.env_file.read_text() == "export A=1\n"
+
+
+async def test_an_env_file_of_another_run_is_not_used(place: Place) -> None:
+    """The session's directory may have been copied from another machine."""
+    directory = place.root / "state" / "hook-env"
+    elsewhere = place.root / "elsewhere"
+    directory.mkdir(parents=True)
+    elsewhere.mkdir()
+    for event in ("SessionStart", "CwdChanged", "FileChanged"):
+        (directory / f"env-{event}.sh").write_text("touch planted\n")
+    (directory / "others").symlink_to(elsewhere)
+    runner = place.runner("FileChanged", "true")
+    payload = FileChanged(file_path=str(place.root / "x"), event="change")
+    assert (await runner.run(payload)).env_file is None
+    runner = place.runner("CwdChanged", 'echo "export A=1" >> "$CLAUDE_ENV_FILE"')
+    outcome = await runner.run(CwdChanged(old_cwd="/a", new_cwd="/b"))
+    assert outcome.env_file is not None
+    assert outcome.env_file.read_text() == "export A=1\n"
+    assert runner.env_files.written_files() == (outcome.env_file,)
+    assert list(elsewhere.iterdir()) == []
 
 
 async def test_a_shell_prefix_wraps_the_command(place: Place) -> None:
