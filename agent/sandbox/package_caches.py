@@ -1,6 +1,8 @@
 """Caches of package managers: shared with the host, or private to the session.
 
-Only directories that hold no credentials: `~/.cargo` itself does, its registry does not.
+Only directories that hold no credentials: `~/.cargo` itself does, its registry does not. Programs
+that were installed in a cache, to be run from there, are read-only: the user's own `npx`, or a git
+hook of `pre-commit`, runs them unconfined.
 """
 
 from __future__ import annotations
@@ -36,6 +38,8 @@ _WITHOUT_VARIABLE: Final = (
     ".cache/node-gyp",
     ".nuget/packages",
 )
+_INSTALLED: Final = {"npm_config_cache": "_npx", "PRE_COMMIT_HOME": "", ".cache/pnpm": "dlx"}
+"""Where in a cache installed programs are; empty: everywhere."""
 
 
 class PackageCaches(Struct, frozen=True):
@@ -43,24 +47,41 @@ class PackageCaches(Struct, frozen=True):
 
     directories: tuple[str, ...]
     env: Mapping[str, str]
+    installed: tuple[str, ...] = ()
+    """What is read-only in them."""
 
 
 def shared_caches(home: Path, env: Mapping[str, str], temp_dir: str) -> PackageCaches:
     """Return the user's caches that exist; a missing one becomes private to the session."""
     directories: list[str] = []
+    installed: list[str] = []
     own = private_caches(temp_dir).env
     private: dict[str, str] = {}
-    for variable, usual in _BY_VARIABLE.items():
-        path = Path(env.get(variable) or home / usual)
+
+    def is_shared(key: str, path: Path) -> bool:
+        real_path = os.path.realpath(path)
         # A variable that names a parent of the home directory would open all of it.
-        if path.is_dir() and not is_below(str(home), os.path.realpath(path)):
-            directories.append(os.path.realpath(path))
-        else:
+        if not os.path.isdir(real_path) or is_below(str(home), real_path):
+            return False
+        name = _INSTALLED.get(key)
+        if name:
+            programs = os.path.join(real_path, name)
+            try:
+                # Before a command makes it.
+                os.makedirs(programs, exist_ok=True)
+            except OSError:
+                return False
+            installed.append(os.path.realpath(programs))
+        if name != "":
+            directories.append(real_path)
+        return True
+
+    for variable, usual in _BY_VARIABLE.items():
+        if not is_shared(variable, Path(env.get(variable) or home / usual)):
             private[variable] = own[variable]
-    directories.extend(
-        os.path.realpath(home / usual) for usual in _WITHOUT_VARIABLE if (home / usual).is_dir()
-    )
-    return PackageCaches(tuple(dict.fromkeys(directories)), private)
+    for usual in _WITHOUT_VARIABLE:
+        is_shared(usual, home / usual)
+    return PackageCaches(tuple(dict.fromkeys(directories)), private, tuple(installed))
 
 
 def private_caches(temp_dir: str) -> PackageCaches:

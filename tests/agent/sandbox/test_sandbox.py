@@ -443,3 +443,21 @@ def test_caches_in_a_home_directory_that_is_written_stay_open(make_confined: Mak
     assert (confined.home / ".npm/x").exists()
     assert (confined.home / ".cache/pip/x").exists()
     assert not (confined.home / ".cache/y").exists()
+
+
+def test_programs_that_were_installed_in_a_cache_are_not_changed(
+    make_confined: MakeConfined,
+) -> None:
+    """The user's own `npx`, and git hooks of `pre-commit`, run them unconfined."""
+    confined = make_confined()
+    places = (".npm/_npx", ".cache/pnpm/dlx", ".cache/pre-commit")
+    for name in (".npm", *places[1:]):
+        (confined.home / name).mkdir(parents=True)
+    command = "; ".join(f"mkdir -p ~/{one}; echo evil > ~/{one}/x" for one in places)
+    command += "; mv ~/.npm/_npx ~/.npm/a; echo x > ~/.npm/x; echo home=$PRE_COMMIT_HOME."
+    run = confined.run(command, Confinement.PROJECT_FILES)
+    for name in places:
+        assert not (confined.home / name / "x").exists(), name
+    assert not (confined.home / ".npm" / "a").exists()
+    assert (confined.home / ".npm" / "x").exists(), run.output
+    assert "home=." in run.output, "what is installed is used"
