@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from agent.assembly.environment import Environment
 from agent.assembly.sandbox_setup import sandbox_state
+from agent.assembly.session_opening import session_seal
 from agent.conversation.accounting import Totals
 from agent.conversation.conversation_ports import (
     DEFAULT_MAX_TURNS,
@@ -344,6 +345,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
             Worktree(root, self.reading, use_git=self.settings.trust.is_settled),
             turn_id=turn_id,
             may_write=scope.may_write,
+            seal=session_seal(self.environment, self.settings, self.session).snapshot_seal,
         )
 
     def registry(self, *, without: Sequence[str] = ()) -> ToolRegistry:

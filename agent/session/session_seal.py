@@ -10,6 +10,7 @@ import hashlib
 import hmac
 import json
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -34,6 +35,7 @@ class SessionSeal:
         self._path = agent_home / "sessions" / "seal.key"
         # A copy keeps the mode of its original; grants are for one conversation in one project.
         self._place = {"grants": [session_id, str(project_root)], "mode": []}
+        self._known_key = b""
 
     def seal(self, record: SealedRecord) -> SealedRecord:
         """Return the record with a seal, if it needs one and a key can be stored."""
@@ -43,6 +45,16 @@ class SessionSeal:
             return replace(record, seal=self._digest(record, self._key()))
         except OSError:
             return record
+
+    def snapshot_seal(self, snapshot: Mapping[str, object]) -> str:
+        """Return the seal of a saved state of a file, also in a copy; empty if no key can be
+        stored."""
+        try:
+            self._known_key = self._known_key or self._key()
+        except OSError:
+            return ""
+        content = json.dumps(["snapshot", snapshot], sort_keys=True)
+        return hmac.new(self._known_key, content.encode(), hashlib.sha256).hexdigest()
 
     def check(self, conversation: ResumedConversation) -> ResumedConversation:
         """Return a conversation without rights that were not granted in this home, with a note to

@@ -11,7 +11,7 @@ import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -24,6 +24,8 @@ from agent.session.transcript import Transcript
 from agent.tools.base import ToolError
 from agent.tools.files.atomic_write import remove_file, replace_file, set_mode
 from permissions.base.text.failure_text import error_reason
+
+_SEALED: Final = ("kind", "turn_id", "tool_use_id", "path", "state")
 
 
 class FileChange(Struct, frozen=True):
@@ -75,13 +77,19 @@ class Checkpoints:
         *,
         turn_id: Callable[[], str],
         may_write: Callable[[Path], bool],
+        seal: Callable[[Mapping[str, object]], str],
     ) -> None:
-        """`directory` is the session's; `turn_id` returns the id of the current turn."""
+        """`directory` is the session's; `turn_id` returns the id of the current turn.
+
+        `seal` returns the seal of a snapshot. Snapshots without it are not restored: they may come
+        from another machine, and a restore writes protected files as well.
+        """
         self._log_path = directory / LOG_NAME
         self._blobs = BlobStore(directory / FILES_NAME)
         self._worktree = worktree
         self._turn_id = turn_id
         self._may_write = may_write
+        self._seal = seal
         self._log: Transcript | None = None
         self._snapshots: list[Snapshot] = []
         self._gaps: list[tuple[int, str, str]] = []  # (seq, turn, what is not covered)
@@ -232,15 +240,14 @@ class Checkpoints:
         return PathState("file", self._blobs.put(data, sync=False), mode, len(data))
 
     def _add_snapshot(self, path: Path, state: PathState, tool_use_id: str, turn_id: str) -> None:
-        seq = self._append(
-            {
-                "kind": "snapshot",
-                "turn_id": turn_id,
-                "tool_use_id": tool_use_id,
-                "path": str(path),
-                "state": state.to_json(),
-            }
-        )
+        data = {
+            "kind": "snapshot",
+            "turn_id": turn_id,
+            "tool_use_id": tool_use_id,
+            "path": str(path),
+            "state": state.to_json(),
+        }
+        seq = self._append({**data, "seal": self._seal(data)})
         self._add(Snapshot(turn_id, tool_use_id, path, state, seq))
 
     def _add_gaps(self, turn_id: str, tool_use_id: str, texts: Iterable[str]) -> None:
@@ -285,12 +292,18 @@ class Checkpoints:
                 self._gaps.append((line.seq, str(data["turn_id"]), str(data["text"])))
                 return
             state = PathState.from_json(data["state"])
+            if not self._is_own(data):
+                state = PathState("not_kept", detail="saved elsewhere, or by an earlier version")
             path = Path(str(data["path"]))
             self._add(
                 Snapshot(str(data["turn_id"]), str(data["tool_use_id"]), path, state, line.seq)
             )
         except (KeyError, TypeError, ValueError):
             return
+
+    def _is_own(self, data: Mapping[str, object]) -> bool:
+        seal = self._seal({name: data[name] for name in _SEALED})
+        return seal != "" and data.get("seal") == seal
 
     # -- going back -------------------------------------------------------------------------
 

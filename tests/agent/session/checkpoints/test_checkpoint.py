@@ -11,9 +11,13 @@ import pytest
 
 from agent.errors import SessionError
 from agent.session.checkpoints import worktree
+from agent.session.checkpoints.blobs import PathState
 from agent.session.checkpoints.checkpoint import Checkpoints, Preview
 from agent.session.checkpoints.worktree import Worktree
+from agent.session.record_lines import Line, read_forwards
+from agent.session.session_seal import SessionSeal
 from agent.session.store import SessionStore
+from agent.session.transcript import Transcript
 from agent.tools.base import ToolError
 from permissions.base.process.reading_programs import ReadingPrograms, launch_unconfined
 
@@ -26,6 +30,7 @@ class Bench:
         self.root.mkdir(exist_ok=True)
         self.turn = "turn-1"
         self.store = directory / "session"
+        self.home = directory / "home"
         self.use_git = use_git
         self.on_check: Callable[[], None] = lambda: None
         """Runs between the checks of a path and its use."""
@@ -41,6 +46,7 @@ class Bench:
             ),
             turn_id=lambda: self.turn,
             may_write=self.may_write,
+            seal=SessionSeal(self.home, "s", self.root).snapshot_seal,
         )
 
     def may_write(self, path: Path) -> bool:
@@ -258,7 +264,10 @@ async def test_a_forked_session_can_undo_what_the_original_did(tmp_path: Path) -
 
     def points(directory: Path) -> Checkpoints:
         worktree = Worktree(root, ReadingPrograms({}, root, launch_unconfined), use_git=False)
-        return Checkpoints(directory, worktree, turn_id=lambda: "t", may_write=lambda _: True)
+        seal = SessionSeal(tmp_path / "home", directory.name, root).snapshot_seal
+        return Checkpoints(
+            directory, worktree, turn_id=lambda: "t", may_write=lambda _: True, seal=seal
+        )
 
     mine = points(original.directory)
     (root / "a").write_text("old")
@@ -316,3 +325,30 @@ async def test_an_edit_is_not_undone_over_what_changed_since(bench: Bench, momen
     assert path.read_text() == text
     assert not result.done_changes
     assert [why for _, why in result.failures] == ["it has changed since"]
+
+
+async def test_what_was_saved_elsewhere_is_not_restored(bench: Bench, tmp_path: Path) -> None:
+    """The author of a copied session must not decide what is written here."""
+    hook, other = bench.root / "hook", bench.root / "other"
+    for path in (hook, other):
+        path.write_text("old")
+    await bench.points.before_change(hook, tool_use_id="u")
+    hook.write_text("new")
+    bench.points.close()
+    log = bench.store / "checkpoints.jsonl"
+    (line,) = read_forwards(log)
+    assert isinstance(line, Line)
+    with Transcript.open(log) as transcript:
+        fields = ("kind", "turn_id", "tool_use_id", "seal")
+        state = PathState("absent").to_json()
+        forged = {name: line.data[name] for name in fields}
+        transcript.append({**forged, "path": str(other), "state": state})
+    bench.points = bench.reopened()
+    preview = await bench.points.preview("turn-1")
+    assert [one.action for one in preview.changes] == ["write", "cannot"]
+    bench.points.close()
+    bench.home = tmp_path / "another home"
+    bench.points = bench.reopened()
+    result = await bench.points.restore("turn-1", redo_id="x")
+    assert (hook.read_text(), other.read_text()) == ("new", "old")
+    assert all("saved elsewhere" in reason for _, reason in result.failures)
