@@ -113,7 +113,7 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
     names = {root: one.names for root, one in names_by_root.items()}
     mounts = protected_mounts(roots, cwd, context.protected_files, names=names)
     writable = (*roots, *caches.directories)
-    read_only = (*read_only, *own_program(writable), *caches.installed)
+    read_only = (*read_only, *own_program(writable), *caches.read_only)
     all_read_only = _unique((*mounts.read_only, *_inside(read_only, writable)))
     return SandboxPolicy(
         confinement=request.confinement,

@@ -47,18 +47,19 @@ class PackageCaches(Struct, frozen=True):
 
     directories: tuple[str, ...]
     env: Mapping[str, str]
-    installed: tuple[str, ...] = ()
+    read_only: tuple[str, ...] = ()
     """What is read-only in them."""
 
 
 def shared_caches(home: Path, env: Mapping[str, str], temp_dir: str) -> PackageCaches:
     """Return the user's caches that exist; a missing one becomes private to the session."""
     directories: list[str] = []
-    installed: list[str] = []
+    read_only: list[str] = []
     own = private_caches(temp_dir).env
     private: dict[str, str] = {}
 
-    def is_shared(key: str, path: Path) -> bool:
+    def add_cache(key: str, path: Path) -> bool:
+        """Add a cache; return False if it is missing or cannot be shared."""
         real_path = os.path.realpath(path)
         # A variable that names a parent of the home directory would open all of it.
         if not os.path.isdir(real_path) or is_below(str(home), real_path):
@@ -71,17 +72,17 @@ def shared_caches(home: Path, env: Mapping[str, str], temp_dir: str) -> PackageC
                 os.makedirs(programs, exist_ok=True)
             except OSError:
                 return False
-            installed.append(os.path.realpath(programs))
+            read_only.append(os.path.realpath(programs))
         if name != "":
             directories.append(real_path)
         return True
 
     for variable, usual in _BY_VARIABLE.items():
-        if not is_shared(variable, Path(env.get(variable) or home / usual)):
+        if not add_cache(variable, Path(env.get(variable) or home / usual)):
             private[variable] = own[variable]
     for usual in _WITHOUT_VARIABLE:
-        is_shared(usual, home / usual)
-    return PackageCaches(tuple(dict.fromkeys(directories)), private, tuple(installed))
+        add_cache(usual, home / usual)
+    return PackageCaches(tuple(dict.fromkeys(directories)), private, tuple(read_only))
 
 
 def private_caches(temp_dir: str) -> PackageCaches:
