@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.sandbox.availability import Availability, Backend
-from agent.sandbox.configuration.configured_paths import TooManyMatches
+from agent.sandbox.configuration.bounded_glob import TooManyMatches
 from agent.sandbox.configuration.path_lists import PathLists, path_lists
 from agent.sandbox.configuration.sandbox_settings import SandboxSettings
 from agent.sandbox.confined_launch import SandboxRun, confined_launch

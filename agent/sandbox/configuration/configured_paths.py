@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
+from agent.sandbox.configuration.bounded_glob import is_pattern, matching_paths
 from agent.settings.locations import expand_home
-from permissions.base.text.late_pattern import compile_late
 from permissions.context import PermissionContext
 from permissions.matching.match_tool import Anchors
 from permissions.paths.path_pattern import Anchor, PathPattern
 from permissions.rule import RuleBehavior, RuleSource
 
-MAX_MATCHES: Final = 10_000
-_WILD: Final = compile_late(r"[*?\[]")
 _OF_THE_USER: Final = frozenset(
     {RuleSource.POLICY, RuleSource.USER, RuleSource.CLI, RuleSource.SESSION}
 )
@@ -35,11 +32,7 @@ class ConfiguredPath(Struct, frozen=True):
     @property
     def has_wildcards(self) -> bool:
         """Whether it is a pattern that may match several paths."""
-        return _WILD.search(self.path) is not None
-
-
-class TooManyMatches(Exception):
-    """A pattern matches more paths than can be mounted; the message names it."""
+        return is_pattern(self.path)
 
 
 def read_path(text: str, source: RuleSource, base: Path, home: Path) -> ConfiguredPath:
@@ -66,21 +59,16 @@ def present_paths(paths: Iterable[ConfiguredPath]) -> tuple[str, ...]:
     """Return the paths that the entries match now; one without wildcards need not exist.
 
     Raises:
-        TooManyMatches: a pattern matches more than `MAX_MATCHES` paths.
+        TooManyMatches: a pattern matches, or may match, too many paths.
     """
     return tuple(dict.fromkeys(chain.from_iterable(map(_matches, paths))))
 
 
 def _matches(entry: ConfiguredPath) -> Iterator[str]:
-    if not entry.has_wildcards:
+    if entry.has_wildcards:
+        yield from matching_paths(entry.path)
+    else:
         yield entry.path
-        return
-    matches = list(
-        islice(glob.iglob(entry.path, recursive=True, include_hidden=True), MAX_MATCHES + 1)
-    )
-    if len(matches) > MAX_MATCHES:
-        raise TooManyMatches(f"{entry.path} stands for more than {MAX_MATCHES:,} paths")
-    yield from matches
 
 
 def directories_of_edit_rules(context: PermissionContext) -> tuple[ConfiguredPath, ...]:

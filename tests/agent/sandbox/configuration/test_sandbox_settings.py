@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 from collections.abc import Mapping
@@ -11,11 +12,11 @@ from typing import Any
 import pytest
 
 from agent.permission_config.permission_context import permission_setup
-from agent.sandbox.configuration import configured_paths
+from agent.sandbox.configuration import bounded_glob
+from agent.sandbox.configuration.bounded_glob import TooManyMatches, matching_paths
 from agent.sandbox.configuration.configured_hosts import configured_hosts
 from agent.sandbox.configuration.configured_paths import (
     ConfiguredPath,
-    TooManyMatches,
     directories_of_edit_rules,
     present_paths,
 )
@@ -344,7 +345,7 @@ def test_wildcards_of_denials_stand_for_what_is_there(
     assert set(present_paths(found.deny_read)) == {
         f"{keys}/a.pem", f"{keys}/.b.pem", f"{keys}/missing", f"{keys}/sub/d.pem",
     }  # fmt: skip
-    monkeypatch.setattr(configured_paths, "MAX_MATCHES", 1)
+    monkeypatch.setattr(bounded_glob, "MAX_MATCHES", 1)
     with pytest.raises(TooManyMatches, match="more than 1 paths"):
         present_paths(found.deny_read)
 
@@ -383,3 +384,36 @@ def test_a_pattern_for_every_directory_is_looked_for_where_something_is_written(
     lists = path_lists(SandboxSettings(deny_write=(entry,)), context, Confinement.PROJECT_FILES)
     found = {os.path.relpath(path, tmp_path) for path in lists.deny_write}
     assert found == {"project/.env", "project/sub/.env", "more/.env"}
+
+
+def test_a_pattern_for_every_directory_examines_a_limited_number_of_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`//**/.env` in denyRead read the whole file system, and the kernel's views of it."""
+    for number in range(30):
+        (tmp_path / f"d{number}").mkdir()
+        (tmp_path / f"d{number}" / "f").touch()
+    monkeypatch.setattr(bounded_glob, "MAX_ENTRIES", 50)
+    listed: list[object] = []
+    real_scandir = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: (listed.append(path), real_scandir(path))[1])
+    for pattern in ("/**/.env", f"{tmp_path}/**/f", f"{tmp_path}/*/*"):
+        with pytest.raises(TooManyMatches, match="more than 50 files"):
+            present_paths((ConfiguredPath(pattern, RuleSource.USER),))
+    assert len(listed) < 200
+    assert list(matching_paths(f"{tmp_path}/d1/*")) == [f"{tmp_path}/d1/f"]
+
+
+def test_patterns_match_as_those_of_the_standard_library(tmp_path: Path) -> None:
+    for name in ("a/b/.env", "a/.env", ".h/x.pem", "a/x.pem", "a/b/c/y.pem", "a/[z]/f"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "a" / "up").symlink_to("..")
+    (tmp_path / "elsewhere").symlink_to("a/b")
+    found_through_link = f"{tmp_path}/a/up"
+    for pattern in ("**/.env", "*/x.pem", "**", "a/**/*.pem", "[a]/?/.env", "**/b/**/y.pem"):
+        expected = glob.glob(f"{tmp_path}/{pattern}", recursive=True, include_hidden=True)
+        real = {os.path.realpath(path) for path in expected}
+        assert {os.path.realpath(path) for path in matching_paths(f"{tmp_path}/{pattern}")} == real
+    assert found_through_link in matching_paths(f"{tmp_path}/a/*")
