@@ -15,7 +15,7 @@ from permissions.evaluate.possible_rules import (
     shared_by_pattern,
 )
 from permissions.evaluate.small_classifier import is_known_redirect, is_small_reading
-from permissions.matching.match_bash import first_allow, first_restriction
+from permissions.matching.match_bash import allow_of_whole, first_allow, first_restriction
 from permissions.matching.match_tool import RuleSubject, first_match
 from permissions.matching.match_unparsed import first_raw_match, raw_redirections
 from permissions.paths.path_pattern import PathPattern
@@ -86,7 +86,8 @@ def command_part(bash: CallView, facts: CommandFacts, link_places: Places) -> Pr
 
     def find(behavior: RuleBehavior) -> Rule | None:
         if behavior is _ALLOW:
-            return first_allow(bash.rules, facts)
+            command = str(bash.tool_input.get("command", ""))
+            return first_allow(bash.rules, facts) or allow_of_whole(bash.rules, command, facts)
         return _first_restriction(bash, behavior, facts, calls)
 
     writes = [access for access in accesses if access.kind in _WRITES]

@@ -303,16 +303,20 @@ def _without_outer_spaces(path_pattern: PathPattern) -> str | None:
     """Return the pattern without spaces around its components; None if there are none."""
     trimmed_pattern = "/".join(name.strip() for name in path_pattern.pattern.split("/"))
     anchor = "" if path_pattern.anchor is Anchor.CURRENT else path_pattern.anchor.value
+    anchor += "../" * (path_pattern.parents or 0)
     return anchor + trimmed_pattern if trimmed_pattern != path_pattern.pattern else None
 
 
 def _about_command(rule: Rule, pattern: BashPattern) -> Iterator[LintWarning]:
     words = _QUOTED.sub("x", pattern.text).replace(":*", " *").split()
-    result = _operator_problem(rule, pattern, words)
-    if result is None and pattern.is_exact:
+    if pattern.is_exact:
         result = _code_on_input(rule, pattern)
-    elif result is None:
-        result = _unreachable_wildcard(rule, pattern, words) or _runner_wildcard(rule, words)
+    else:
+        result = (
+            _operator_problem(rule, pattern, words)
+            or _unreachable_wildcard(rule, pattern, words)
+            or _runner_wildcard(rule, words)
+        )
     if result is not None:
         yield result
 
@@ -349,7 +353,7 @@ def _operator_problem(rule: Rule, pattern: BashPattern, words: Sequence[str]) ->
     return _one(
         rule,
         LintType.UNREACHABLE,
-        "commands are matched one by one, so a rule with an operator never matches",
+        "commands are matched one by one, so an operator beside a wildcard never matches",
         f"write one rule for each command: {each}",
     )
 
@@ -411,6 +415,9 @@ def _duplicates(rule: Rule, earlier: list[Rule]) -> Iterator[LintWarning]:
             continue
         wider, narrower = (other, rule) if subsumes(other, rule) else (rule, other)
         if wider is rule and not subsumes(rule, other):
+            continue
+        if wider.is_tool_wide and wider.tool.glob is None and wider.tool != narrower.tool:
+            # `Edit` covers `Write` here, but not in Claude Code, which may share the file.
             continue
         yield LintWarning(
             LintType.DUPLICATE,

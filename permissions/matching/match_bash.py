@@ -81,6 +81,22 @@ def first_allow(rules: RuleSet, facts: CommandFacts) -> Rule | None:
     return None if best is None else best[1]
 
 
+def allow_of_whole(rules: RuleSet, command: str, facts: CommandFacts) -> Rule | None:
+    """Return the allow rule that is exactly the text of the whole command, operators included.
+
+    None if `facts`, one simple command of it, may run what that text does not determine.
+    """
+    if facts.takes_code or facts.unknown_reason or not facts.has_literal_program:
+        return None
+    if any(UNKNOWN in form.joined_text for form in facts.allow_forms):
+        return None
+    for _, rule in rules.index(RuleBehavior.ALLOW).bash_open:
+        pattern = rule.specifier
+        if isinstance(pattern, BashPattern) and pattern.wholes and names_exactly(rule, command):
+            return rule if pattern.is_exact else None
+    return None
+
+
 def _candidates(index: RuleIndex, forms: tuple[Form, ...]) -> Sequence[PlacedRule]:
     """Return the rules that may match one of the forms."""
     candidates = index.bash_open

@@ -125,3 +125,16 @@ def test_a_file_rule_with_spaces_around_its_wildcards_is_a_finding() -> None:
     (found,) = findings([RuleText(deny, RuleBehavior.DENY, RuleSource.PROJECT)])
     assert (found.type, found.fix) == (LintType.UNREACHABLE, "write Read(**/*token*)")
     assert not findings([RuleText("Read(My Files/**)", RuleBehavior.DENY, RuleSource.PROJECT)])
+
+
+def test_the_name_of_another_tool_is_not_superfluous() -> None:
+    """Claude Code, which reads the same file, needs `Write` beside `Edit`."""
+
+    def texts(*rules: str) -> list[RuleText]:
+        return [RuleText(rule, RuleBehavior.ALLOW, RuleSource.USER) for rule in rules]
+
+    assert not findings(texts("Edit", "Write", "MultiEdit", "Read", "Grep", "Glob"))
+    assert not findings(texts("Edit", "Write(src/**)"))
+    for rules in (("Edit", "Edit(src/**)"), ("mcp__s", "mcp__s__t"), ("Edit(a/**)", "Write(a/b)")):
+        (found,) = findings(texts(*rules))
+        assert found.fix == f"remove '{rules[1]}'"
