@@ -82,6 +82,7 @@ def _searches(
         case Anchor.CURRENT:
             anchor = str(context.launch_dir)
     anchor = os.path.realpath(anchor)
+    anchor = os.path.normpath(anchor + "/.." * (pattern.parents or 0))
     prefix = pattern.literal_prefix or ""
     yield _Search(os.path.join(anchor, prefix), anchor, pattern)
 

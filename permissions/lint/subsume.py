@@ -9,7 +9,7 @@ import re
 from itertools import takewhile
 
 from permissions.base.text.star_pattern import star_pattern
-from permissions.paths.path_pattern import Anchor, PathPattern, compiled_pattern, floats
+from permissions.paths.path_pattern import Anchor, PathPattern, compiled_pattern
 from permissions.rules.grammar import (
     DomainPattern,
     NamePattern,
@@ -83,7 +83,7 @@ def coverage_key(rule: Rule) -> str | None:
 
 def _fixed_start(pattern: PathPattern, *, strict: bool) -> str:
     """Return the names that every path below the anchor begins with; "" where there are none."""
-    if pattern.anchor is Anchor.CURRENT and floats(pattern.pattern, strict=strict):
+    if pattern.floats(strict=strict):
         return ""
     names = [name for name in pattern.pattern.split("/") if name not in ("", ".")]
     return "/".join(takewhile(lambda name: _WILD.isdisjoint(name), names))
@@ -180,12 +180,10 @@ def _path(wider: Rule, whole: PathPattern, narrower: Rule, part: PathPattern) ->
     strict = wider.behavior is not RuleBehavior.ALLOW
     if strict and _is_everything(whole):
         return True
-    floating = whole.anchor is Anchor.CURRENT and floats(whole.pattern, strict=strict)
+    floating = whole.floats(strict=strict)
     if not (floating and strict) and _place(wider, whole) != _place(narrower, part):
         return False
-    part_floats = part.anchor is Anchor.CURRENT and floats(
-        part.pattern, strict=narrower.behavior is not RuleBehavior.ALLOW
-    )
+    part_floats = part.floats(strict=narrower.behavior is not RuleBehavior.ALLOW)
     return _fits_all_of(whole.pattern, floating, part.pattern, part_floats)
 
 
@@ -236,12 +234,17 @@ def _samples(names: list[str], letters: str) -> list[str]:
 def _is_everything(pattern: PathPattern) -> bool:
     """Whether a deny or ask pattern matches every path."""
     components = [part for part in pattern.pattern.split("/") if part not in ("", ".")]
-    anywhere = pattern.anchor in (Anchor.ROOT, Anchor.CURRENT)
+    anywhere = pattern.anchor in (Anchor.ROOT, Anchor.CURRENT) and pattern.parents is None
     return anywhere and (set(components) == {"**"} or components == ["*"])
 
 
 def _place(rule: Rule, pattern: PathPattern) -> str:
     """Return a name for a pattern's anchor; project root and launch directory count as the same."""
+    above = "../" * (pattern.parents or 0)
+    return f"{above}{_anchor_name(rule, pattern)}"
+
+
+def _anchor_name(rule: Rule, pattern: PathPattern) -> str:
     match pattern.anchor:
         case Anchor.ROOT:
             return "root"

@@ -76,15 +76,21 @@ class Anchors:
         self._files = context.files if files is None else files
         self._spelling_cache: dict[str, tuple[str, ...]] = {}
         self._prefix_cache: dict[tuple[str, str], tuple[str, ...] | None] = {}
-        self._places: dict[tuple[Anchor, RuleSource, RuleBehavior], tuple[str, ...]] = {}
+        self._places: dict[tuple[Anchor, RuleSource, RuleBehavior, int], tuple[str, ...]] = {}
 
-    def places(self, anchor: Anchor, source: RuleSource, behavior: RuleBehavior) -> tuple[str, ...]:
-        """Return the directories that a pattern with `anchor` in a rule of `source` is relative
-        to."""
-        key = (anchor, source, behavior)
+    def places(
+        self, anchor: Anchor, source: RuleSource, behavior: RuleBehavior, parents: int | None = None
+    ) -> tuple[str, ...]:
+        """Return the directories that a pattern with `anchor` in a rule of `source` is relative to,
+        or those so many directories above them."""
+        key = (anchor, source, behavior, parents or 0)
         result = self._places.get(key)
         if result is None:
-            result = self._places[key] = self._resolve(anchor, source, behavior)
+            result = self._resolve(anchor, source, behavior)
+            if parents:
+                above = "/.." * parents
+                result = tuple(dict.fromkeys(absolute(f"{place}{above}") for place in result))
+            self._places[key] = result
         return result
 
     def relative_prefixes(self, path: str, place: str) -> tuple[str, ...] | None:
@@ -186,7 +192,7 @@ def _add_group(
     """Add the rules of a group that may match the call's target, some of them twice."""
     spellings = () if call.target is None else call.target.spellings
     by_prefix = group.by_prefix
-    for place in anchors.places(group.anchor, group.source, behavior):
+    for place in anchors.places(group.anchor, group.source, behavior, group.parents):
         for spelling in spellings:
             prefixes = anchors.relative_prefixes(spelling, place)
             if prefixes is not None:
@@ -258,7 +264,7 @@ def _matches_path(rule: Rule, pattern: PathPattern, call: RuleSubject, anchors: 
     if call.target is None:
         # The target is unknown, but some patterns match every path.
         return rule.behavior is not RuleBehavior.ALLOW and fits_everything(pattern)
-    places = anchors.places(pattern.anchor, rule.source, rule.behavior)
+    places = anchors.places(pattern.anchor, rule.source, rule.behavior, pattern.parents)
     if rule.behavior is RuleBehavior.ALLOW:
         return matches_all(pattern, call.target, places)
     if matches_any(pattern, call.target, places):

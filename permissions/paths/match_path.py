@@ -58,7 +58,8 @@ def covers_something_below(pattern: PathPattern, target: Target, anchors: Iterab
 
 def fits_everything(pattern: PathPattern) -> bool:
     """Return whether a deny or ask pattern matches every path."""
-    return pattern.anchor in (Anchor.CURRENT, Anchor.ROOT) and not pattern.pattern.strip("*/")
+    is_anywhere = pattern.anchor in (Anchor.CURRENT, Anchor.ROOT) and pattern.parents is None
+    return is_anywhere and not pattern.pattern.strip("*/")
 
 
 class LastNames:

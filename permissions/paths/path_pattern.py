@@ -29,11 +29,18 @@ class PathPattern(Struct, frozen=True, dict=True):
     anchor: Anchor
     pattern: str
     """Without the anchor, not starting with a slash; may end with one (directories only)."""
+    parents: int | None = None
+    """How many directories above the anchor it begins; None if it was written without `..`."""
 
     @cached_property
     def floats_for_restrictions(self) -> bool:
         """Whether it matches at any depth in a deny or ask rule."""
-        return self.anchor is Anchor.CURRENT and floats(self.pattern, strict=True)
+        return self.floats(strict=True)
+
+    def floats(self, *, strict: bool) -> bool:
+        """Whether it matches at any depth; `strict` as deny and ask rules do."""
+        may_float = self.anchor is Anchor.CURRENT and self.parents is None
+        return may_float and floats(self.pattern, strict=strict)
 
     @cached_property
     def restricting(self) -> re.Pattern[str]:
@@ -44,8 +51,7 @@ class PathPattern(Struct, frozen=True, dict=True):
     def granting(self) -> re.Pattern[str]:
         """The expression that allow rules match with paths below the anchor."""
         # A bare name matches at any depth; after an anchor (`/x`, `//x`, `~/x`) only there.
-        floating = self.anchor is Anchor.CURRENT and floats(self.pattern, strict=False)
-        return compiled_pattern(self.pattern, floating)
+        return compiled_pattern(self.pattern, self.floats(strict=False))
 
     @cached_property
     def literal_prefix(self) -> str | None:

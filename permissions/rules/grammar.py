@@ -217,7 +217,7 @@ def _parse_scoped(
         rule = _parse_parameter(tool, parameter[1], parameter[2], behavior, likely_tool)
         if rule is not None:
             return rule
-    specifier = _parse_specifier(tool, body)
+    specifier = _parse_specifier(tool, body, behavior)
     if behavior is RuleBehavior.ALLOW and tool in READ_TOOLS and body == "*":
         # Same as the tool alone; a deny on `*` also prevents edits, which the tool alone would not.
         specifier = WholeTool()
@@ -263,9 +263,9 @@ def _is_parameter_rule(tool: str, parameter: str, value: str) -> bool:
     return tool not in KNOWN_TOOLS
 
 
-def _parse_specifier(tool: str, body: str) -> Specifier | MalformedRule:
+def _parse_specifier(tool: str, body: str, behavior: RuleBehavior) -> Specifier | MalformedRule:
     if tool in PATH_TOOLS:
-        return _parse_path(tool, body)
+        return _parse_path(tool, body, behavior)
     if body == "*":
         return WholeTool()
     if tool == "Bash":
@@ -288,7 +288,7 @@ def _parse_name(body: str) -> NamePattern:
     return NamePattern(star_pattern(pattern), bare, body[:-1] if body.endswith(":*") else "")
 
 
-def _parse_path(tool: str, body: str) -> PathPattern | MalformedRule:
+def _parse_path(tool: str, body: str, behavior: RuleBehavior) -> PathPattern | MalformedRule:
     if body.startswith("!"):
         return MalformedRule("negated patterns are not supported", tool)
     if body.startswith("//"):
@@ -301,9 +301,26 @@ def _parse_path(tool: str, body: str) -> PathPattern | MalformedRule:
         anchor, pattern = Anchor.SOURCE, body[1:]
     else:
         anchor, pattern = Anchor.CURRENT, body
-    if ".." in pattern.split("/"):
-        return MalformedRule("a path pattern cannot contain '..'", tool)
-    return PathPattern(anchor, pattern)
+    if ".." not in pattern.split("/"):
+        return PathPattern(anchor, pattern)
+    if behavior is RuleBehavior.ALLOW:
+        return MalformedRule("the path of an allow rule cannot contain '..'", tool)
+    return _without_parents(tool, PathPattern(anchor, pattern))
+
+
+def _without_parents(tool: str, pattern: PathPattern) -> PathPattern | MalformedRule:
+    """Return a pattern with `..` that begins above its anchor, or at it, instead."""
+    names: list[str] = []
+    parents = 0
+    for name in pattern.pattern.split("/"):
+        if name == ".." and names:
+            if not set("*?[\\").isdisjoint(names.pop()):
+                return MalformedRule("'..' cannot follow a wildcard", tool)
+        elif name == "..":
+            parents += 1
+        elif name not in ("", "."):
+            names.append(name)
+    return replace(pattern, pattern="/".join(names), parents=parents)
 
 
 def _parse_domain(body: str) -> DomainPattern | WholeTool | MalformedRule:

@@ -100,6 +100,8 @@ class PathGroup(Struct, frozen=True):
     anchor: Anchor
     source: RuleSource
     """The source that `/x` belongs to; of no importance for other anchors."""
+    parents: int | None
+    """How many directories above the anchor the patterns begin."""
     by_prefix: Mapping[str, tuple[PlacedRule, ...]]
     """Rules by the components that a path must start with."""
     bases: tuple[str, ...]
@@ -278,7 +280,9 @@ def _bash_index(rules: list[Rule]) -> tuple[dict[str, list[PlacedRule]], list[Pl
 def _path_index(rules: list[Rule]) -> PathIndex:
     still_open: list[PlacedRule] = []
     by_name: dict[str, list[PlacedRule]] = {}
-    groups: dict[tuple[Anchor, RuleSource | None], list[tuple[str, str, PlacedRule]]] = {}
+    groups: dict[
+        tuple[Anchor, RuleSource | None, int | None], list[tuple[str, str, PlacedRule]]
+    ] = {}
     for place, rule in enumerate(rules):
         pattern = rule.specifier
         if not isinstance(pattern, PathPattern):
@@ -292,20 +296,24 @@ def _path_index(rules: list[Rule]) -> PathIndex:
         if prefix is None:
             still_open.append((place, rule))
             continue
-        key = pattern.anchor, rule.source if pattern.anchor is Anchor.SOURCE else None
+        source = rule.source if pattern.anchor is Anchor.SOURCE else None
+        key = (pattern.anchor, source, pattern.parents)
         groups.setdefault(key, []).append((prefix, pattern.literal_base, (place, rule)))
     return PathIndex(
         tuple(still_open),
         {name: tuple(placed_rules) for name, placed_rules in by_name.items()},
         tuple(
-            _path_group(anchor, source or RuleSource.SESSION, result)
-            for (anchor, source), result in groups.items()
+            _path_group(anchor, source or RuleSource.SESSION, parents, result)
+            for (anchor, source, parents), result in groups.items()
         ),
     )
 
 
 def _path_group(
-    anchor: Anchor, source: RuleSource, entries: list[tuple[str, str, PlacedRule]]
+    anchor: Anchor,
+    source: RuleSource,
+    parents: int | None,
+    entries: list[tuple[str, str, PlacedRule]],
 ) -> PathGroup:
     by_prefix: dict[str, list[PlacedRule]] = {}
     for prefix, _, placed_rule in entries:
@@ -314,6 +322,7 @@ def _path_group(
     return PathGroup(
         anchor,
         source,
+        parents,
         {prefix: tuple(placed_rules) for prefix, placed_rules in by_prefix.items()},
         tuple(base for base, _, _ in sorted_bases),
         tuple(placed_rule for _, _, placed_rule in sorted_bases),

@@ -90,7 +90,7 @@ def _spelled_out(rule: Rule, behavior: RuleBehavior, anchors: Anchors) -> list[s
     pattern = rule.specifier
     if not isinstance(pattern, PathPattern):
         return []
-    places = anchors.places(pattern.anchor, rule.source, behavior)
+    places = anchors.places(pattern.anchor, rule.source, behavior, pattern.parents)
     return [normpath(f"{place}/{pattern.literal_base}") for place in places]
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from permissions.confinement import Confinement
 from permissions.decision import Behavior
 from permissions.evaluate.cascade import decide
 from permissions.mode import Mode, next_mode
@@ -17,7 +18,7 @@ from tests.permissions.engine import Engine
 MALFORMED = [
     ("", None), ("Bash(", "Bash"), ("Bash()", "Bash"), ("Bash( )", "Bash"), ("Bash)", "Bash"),
     ("Bash(ls))", "Bash"), ("Bash(ls) x", "Bash"), ("Bash(a\x00b)", "Bash"), ("!x", None),
-    ("Read(!x)", "Read"), ("Edit(../x)", "Edit"), ("Read(~root/x)", "Read"),
+    ("Read(!x)", "Read"), ("Edit(*/../x)", "Edit"), ("Read(~root/x)", "Read"),
     ("WebFetch(https://x.com/*)", "WebFetch"), ("WebFetch(domain:)", "WebFetch"),
     ("WebFetch(domain:https://x)", "WebFetch"), ("Bash(command:rm *)", "Bash"),
     ("Read(file_path:x)", "Read"), ("mcp__", None),
@@ -51,13 +52,81 @@ def test_a_deny_of_a_server_whose_name_may_end_with_underscores_denies(engine: E
     assert isinstance(parse_rule("mcp__gh__", RuleBehavior.ALLOW), MalformedRule)
 
 
-ALLOW_ONLY_MALFORMED = ["*", "mcp__*", "mcp__g*__x", "Bash(timeout:5)", "Agent(model:opus)", "B*"]
+ALLOW_ONLY_MALFORMED = [
+    "*",
+    "mcp__*",
+    "mcp__g*__x",
+    "Bash(timeout:5)",
+    "Read(../x)",
+    "Agent(model:opus)",
+    "B*",
+]
 
 
 @pytest.mark.parametrize("text", ALLOW_ONLY_MALFORMED)
 def test_wide_and_parameter_rules_are_for_deny_and_ask(text: str) -> None:
     assert isinstance(parse_rule(text, RuleBehavior.ALLOW), MalformedRule)
     assert isinstance(parse_rule(text, RuleBehavior.DENY), ParsedRule)
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["npm run a && npm run b", "make lint | tee out.log; make test", "npm run a 2>&1 | tail -5"],
+)
+def test_an_exact_rule_for_a_whole_command_allows_that_text_alone(
+    engine: Engine, command: str
+) -> None:
+    allow = [f"Bash({command})"]
+    decision = engine.bash(f" {command} ", allow=allow)
+    assert decision.behavior is Behavior.ALLOW, decision.message
+    assert decision.confinement is Confinement.PROJECT_FILES
+    for other in (f"{command} x", f"{command} && ls x", command.replace("a", "c"), command[:9]):
+        assert engine.bash(other, allow=allow).behavior is Behavior.ASK, other
+    restriction = [f"Bash({command.split()[0]} *)"]
+    assert engine.bash(command, allow=allow, deny=restriction).behavior is Behavior.DENY
+    assert engine.bash(command, allow=allow, ask=restriction).behavior is Behavior.ASK
+    assert engine.bash(command, allow=[f"Bash({command} *)"]).behavior is Behavior.ASK
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "npm run a && touch /etc/x", "cat x | bash", "npm run a > /etc/x", "make && $X",
+        "a; eval $B", "echo ls | xargs sh -c", "npm run a && . ./x; $(cat y)",
+    ],
+)  # fmt: skip
+def test_a_rule_for_a_whole_command_allows_nothing_that_its_text_leaves_open(
+    engine: Engine, command: str
+) -> None:
+    assert engine.bash(command, allow=[f"Bash({command})"]).behavior is Behavior.ASK
+
+
+PARENTS = [
+    ("../outside/secret.txt", "../outside/secret.txt"), ("../outside/**", "../outside/secret.txt"),
+    ("./../outside", "../outside/secret.txt"), ("/../outside", "../outside/secret.txt"),
+    ("~/../outside", "../outside/secret.txt"), ("../project/.env", ".env"),
+    ("src/../.env", ".env"), ("src/x/../../.env", ".env"),
+    ("../*/secret.txt", "../outside/secret.txt"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["deny", "ask"])
+@pytest.mark.parametrize(("path", "file"), PARENTS)
+def test_a_path_with_parents_restricts_that_path_alone(
+    engine: Engine, path: str, file: str, kind: str
+) -> None:
+    behavior = Behavior(kind)
+    texts = [RuleText(f"Read({path})", RuleBehavior(kind), RuleSource.PROJECT)]
+    context = engine.context(texts=texts, additional_dirs=(engine.root.parent,))
+    for path_text in (str(engine.root / file), str((engine.root / file).resolve())):
+        request = PermissionRequest("Read", {"file_path": path_text})
+        assert decide(request, context).behavior is behavior
+    assert (
+        decide(PermissionRequest("Bash", {"command": f"cat {file}"}), context).behavior is behavior
+    )
+    for free in ("src/a.py", "src/secret.txt", "src/.env", "outside", "../home/x"):
+        request = PermissionRequest("Read", {"file_path": str(engine.root / free)})
+        assert decide(request, context).behavior is Behavior.ALLOW, free
 
 
 BASH = [

@@ -394,9 +394,14 @@ def test_a_pattern_for_every_directory_examines_a_limited_number_of_names(
         (tmp_path / f"d{number}").mkdir()
         (tmp_path / f"d{number}" / "f").touch()
     monkeypatch.setattr(bounded_glob, "MAX_ENTRIES", 50)
-    listed: list[object] = []
+    listed: list[str] = []
     real_scandir = os.scandir
-    monkeypatch.setattr(os, "scandir", lambda path: (listed.append(path), real_scandir(path))[1])
+
+    def scandir(path: str) -> Any:
+        listed.append(path)
+        return real_scandir(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
     for pattern in ("/**/.env", f"{tmp_path}/**/f", f"{tmp_path}/*/*"):
         with pytest.raises(TooManyMatches, match="more than 50 files"):
             present_paths((ConfiguredPath(pattern, RuleSource.USER),))
