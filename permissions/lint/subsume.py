@@ -115,12 +115,11 @@ def _may_cover(whole: BashPattern, part: BashPattern) -> bool:
 
 
 def _finds(whole: BashPattern, command: str) -> bool:
-    """Whether a deny or ask pattern matches inside the one command that a rule allows (`sudo
-    x`)."""
+    """Whether a deny or ask pattern matches inside what an exact rule allows (`sudo x`)."""
     facts = analyze(command, "/", "/")
-    if isinstance(facts, Unparsable) or len(facts) != 1:
+    if isinstance(facts, Unparsable):
         return False
-    return any(whole.matches(form.joined_text) for form in facts[0].deny_forms)
+    return any(whole.matches(form.joined_text) for one in facts for form in one.deny_forms)
 
 
 def _covers_tool(wider: Rule, narrower: Rule) -> bool:

@@ -37,7 +37,7 @@ def matching_paths(pattern: str) -> Iterator[str]:
         TooManyMatches: there are more than `MAX_MATCHES`, or more than `MAX_ENTRIES` to compare.
     """
     names = [name for name in pattern.split("/") if name]
-    for count, path in enumerate(_Search(pattern).below("/", names)):
+    for count, path in enumerate(_Search(pattern).find("/", names)):
         if count == MAX_MATCHES:
             raise TooManyMatches(f"{pattern} matches more than {MAX_MATCHES:,} paths")
         yield path
@@ -50,26 +50,26 @@ class _Search:
         self._pattern = pattern
         self._count = 0
 
-    def below(self, directory: str, names: Sequence[str]) -> Iterator[str]:
+    def find(self, directory: str, names: Sequence[str]) -> Iterator[str]:
         """Yield the paths below a directory that match the remaining names."""
         if not names:
             yield directory
             return
         name, rest = names[0], names[1:]
         if name == "**":
-            yield from self._at_any_depth(directory, rest)
+            yield from self._find_at_any_depth(directory, rest)
         elif not is_pattern(name):
             path = os.path.join(directory, name)
             if os.path.lexists(path):
-                yield from self.below(path, rest)
+                yield from self.find(path, rest)
         else:
             fits = re.compile(fnmatch.translate(name)).fullmatch
             for entry in self._entries(directory):
                 if fits(entry.name) and (not rest or _is_directory(entry)):
-                    yield from self.below(entry.path, rest)
+                    yield from self.find(entry.path, rest)
 
-    def _at_any_depth(self, top: str, names: Sequence[str]) -> Iterator[str]:
-        pending, seen = [top], set[tuple[int, int]]()
+    def _find_at_any_depth(self, top: str, names: Sequence[str]) -> Iterator[str]:
+        pending, identities = [top], set[tuple[int, int]]()
         while pending:
             directory = pending.pop()
             try:
@@ -77,11 +77,11 @@ class _Search:
             except OSError:
                 continue
             identity = (status.st_dev, status.st_ino)
-            if identity in seen or directory in _NO_FILES:
+            if identity in identities or directory in _NO_FILES:
                 continue
-            seen.add(identity)
+            identities.add(identity)
             if names:
-                yield from self.below(directory, names)
+                yield from self.find(directory, names)
             for entry in self._entries(directory):
                 if not names:
                     yield entry.path
