@@ -11,9 +11,10 @@ from permissions.matching.match_bash import possible_restriction
 from permissions.matching.match_domain import host_of
 from permissions.rules.rule_set import RuleBehavior
 from permissions.scope.scope import Floor
+from permissions.shell.access import AccessKind
 from permissions.shell.command_facts import CommandFacts
 from permissions.shell.command_pattern import WORD_END
-from permissions.shell.syntax import Word
+from permissions.shell.syntax import SUPPLIED, Word
 
 
 def possible_command_rule(bash: CallView, facts: CommandFacts) -> Floor | None:
@@ -56,10 +57,27 @@ def hosts(facts: CommandFacts) -> list[str]:
 
 
 def possible_path_rule(bash: CallView, facts: CommandFacts) -> Floor | None:
-    """Return an ask if a pattern among the operands could name a file of a deny or ask rule."""
-    return shared_by_pattern(
+    """Return an ask if a pattern among the operands, or a name that the command takes from its
+    input or from a list, could be a file of a deny or ask rule."""
+    return _supplied_name(bash, facts) or shared_by_pattern(
         bash, [access.path for one in facts.with_inner() for access in one.accesses]
     )
+
+
+def _supplied_name(bash: CallView, facts: CommandFacts) -> Floor | None:
+    # If the input is known, the commands for it are among the inner ones, and are checked there.
+    takes_names = not facts.inner and any(
+        access.path is SUPPLIED and access.kind is AccessKind.READ for access in facts.accesses
+    )
+    if not takes_names:
+        return None
+    # The kernel hides files of deny rules from a confined command; it cannot ask about one.
+    behaviors = (RuleBehavior.ASK,) if bash.is_confined else (RuleBehavior.DENY, RuleBehavior.ASK)
+    rules = [rule for one in behaviors for rule in bash.rules.index(one).file_rules]
+    if not rules:
+        return None
+    message = f"reads files that its input or a list names; {rules[0].text} could be about one"
+    return Floor(Behavior.ASK, Reason.UNPARSABLE, message)
 
 
 def shared_by_pattern(bash: CallView, words: list[Word]) -> Floor | None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from permissions.shell.access import Access, AccessKind
 from permissions.shell.effects.code_names import code_accesses
 from permissions.shell.effects.named_paths import named_files, sent_files
+from permissions.shell.effects.read_only import is_read_only
 from permissions.shell.program import Program
 from permissions.shell.programs.registry import program_named
 from permissions.shell.syntax import HOME_MARK, Word
@@ -20,11 +21,22 @@ def accesses(program: str, words: Sequence[Word]) -> list[Access]:
     own = program_record.accesses(words) if program_record.accesses is not None else []
     return [
         *own,
-        *named_files(program_record, words),
+        *(
+            ()
+            if _is_all_known(program, program_record, words)
+            else named_files(program_record, words)
+        ),
         *(sent_files(program_record, words, own) if program_record.network == "*" else ()),
         *(code_accesses(words) if program_record.code is not None else ()),
         *_settings(program_record, words),
     ]
+
+
+def _is_all_known(program: str, program_record: Program, words: Sequence[Word]) -> bool:
+    """Whether the record names all files: with an option it does not list, it may miss one."""
+    if program_record.read_only is None:
+        return False
+    return program_record.accesses is not None or is_read_only(program, words)
 
 
 def _settings(program_record: Program, words: Sequence[Word]) -> list[Access]:

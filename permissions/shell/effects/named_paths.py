@@ -32,7 +32,7 @@ _AT_FILE = compile_late(r"(?:[\w.-]+=?)?@(.+)")
 def named_files(program_record: Program, words: Sequence[Word]) -> list[Access]:
     """Return the files that options certainly write, and others that rules about files may
     match."""
-    if program_record.read_only is not None or program_record.names == "git":
+    if program_record.names == "git":
         return []
     runs_rest = program_record.wrapper is not None
     if runs_rest:

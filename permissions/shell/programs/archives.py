@@ -9,7 +9,12 @@ from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.access import HERE, Access, AccessKind, each, names
 from permissions.shell.arguments import Arguments, could_be_option, split_arguments
 from permissions.shell.program import Program, ReadOnly, Risk
-from permissions.shell.programs.common_arguments import compressor, option_risk, reads
+from permissions.shell.programs.common_arguments import (
+    compressor,
+    listed_files,
+    option_risk,
+    reads,
+)
 from permissions.shell.syntax import Word
 
 _TAR_VALUED = "fCbTXKNgVLHFI"
@@ -86,6 +91,7 @@ def _tar(arguments: Arguments) -> list[Access]:
         *each(AccessKind.READ, directories),
         *each(kind, members),
         *each(AccessKind.READ, listing),
+        *listed_files(arguments, "-T"),
     ]
 
 

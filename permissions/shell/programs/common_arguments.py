@@ -48,9 +48,18 @@ def reads(value_letters: str = "", files: str = "", *, counts: bool = False) -> 
             words, value_letters=value_letters + files, value_options=_READ_LONG
         )
         option_files = arguments.values(*_READ_LONG, *file_options)
-        return each(AccessKind.READ, [*arguments.operands, *option_files])
+        return [
+            *each(AccessKind.READ, [*arguments.operands, *option_files]),
+            *listed_files(arguments),
+        ]
 
     return accesses
+
+
+def listed_files(arguments: Arguments, short: str = "") -> list[Access]:
+    """Return the reads of files whose names a program takes from a file."""
+    is_list = arguments.has("--files0-from", "--files-from", *names(short))
+    return [Access(AccessKind.READ, SUPPLIED)] if is_list else []
 
 
 _WRITER_LONG = names("--reference --mode --size --date --time")

@@ -8,7 +8,7 @@ from permissions.base.text.late_pattern import compile_late
 from permissions.shell.access import HERE, Access, AccessKind, each, names
 from permissions.shell.arguments import Arguments, split_arguments
 from permissions.shell.program import Program, Risk
-from permissions.shell.programs.common_arguments import local_copy, writes
+from permissions.shell.programs.common_arguments import listed_files, local_copy, writes
 from permissions.shell.syntax import Word
 
 
@@ -176,9 +176,8 @@ _RSYNC_VALUED_LONG = names(
 
 def synchronize(words: Sequence[Word]) -> list[Access]:
     """Return the local files of rsync; most of its letters are switches."""
-    return local_copy(
-        split_arguments(words, value_letters="efTBM@", value_options=_RSYNC_VALUED_LONG)
-    )
+    arguments = split_arguments(words, value_letters="efTBM@", value_options=_RSYNC_VALUED_LONG)
+    return [*local_copy(arguments), *listed_files(arguments)]
 
 
 def split_file(words: Sequence[Word]) -> list[Access]:

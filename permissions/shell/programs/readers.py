@@ -9,6 +9,7 @@ from permissions.shell.arguments import split_arguments
 from permissions.shell.program import Program, ReadOnly, Risk
 from permissions.shell.programs.common_arguments import (
     input_output,
+    listed_files,
     no_option_file,
     one_operand,
     reads,
@@ -26,6 +27,7 @@ def sort(words: Sequence[Word]) -> list[Access]:
     return [
         *each(AccessKind.READ, arguments.operands),
         *each(AccessKind.READ, arguments.values("--files0-from")),
+        *listed_files(arguments),
         *each(AccessKind.WRITE, arguments.values("-o", "--output", "-T", "--temporary-directory")),
     ]
 

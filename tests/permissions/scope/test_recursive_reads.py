@@ -10,7 +10,7 @@ from permissions.confinement import Confinement
 from permissions.context import SandboxState
 from permissions.decision import Behavior
 from permissions.mode import Mode
-from tests.permissions.engine import FILES, NOTHING, Engine, make_engine
+from tests.permissions.engine import FILES, FULL, NOTHING, Engine, make_engine
 
 RULES = ["Read(.env)", "Read(keys/**)", "Read(./docs/private.md)", "Read(*.pem)"]
 
@@ -99,3 +99,39 @@ def test_where_nothing_hides_the_file_it_is_asked_about(
 ) -> None:
     found = project.bash("grep -r x .", allow=["Bash"], deny=["Read(.env)"], sandbox=sandbox)
     assert found.behavior is Behavior.ASK
+
+
+NAMED_BY_INPUT = [
+    "ls -a | xargs cat", "cat list | xargs -n1 head", "xargs -a list cat",
+    "sort --files0-from=list", "wc --files0-from=- < list", "du --files0-from=list",
+    "tar cf - -T list", "tar -c --files-from list",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", NAMED_BY_INPUT)
+def test_files_that_a_list_names_are_asked_about_beside_a_rule(
+    project: Engine, command: str
+) -> None:
+    """A list that the model wrote can name the denied file."""
+    for sandbox in (NOTHING, FILES):
+        found = project.bash(command, allow=["Bash", "Edit"], deny=RULES, sandbox=sandbox)
+        assert found.behavior is Behavior.ASK, found.message
+        found = project.bash(command, allow=["Bash", "Edit"], sandbox=sandbox)
+        assert found.behavior is Behavior.ALLOW, found.message
+    assert project.bash(command, allow=["Bash"], ask=RULES).behavior is Behavior.ASK
+    confined = project.bash(command, allow=["Bash", "Edit"], deny=RULES)
+    assert confined.confinement is Confinement.PROJECT_FILES
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "date -f .env", "date --file=.env", "date -uf .env", "git commit -t .env",
+        "git commit --template=.env", "git add --pathspec-from-file=.env",
+        "git reset --pathspec-from-file .env",
+    ],
+)  # fmt: skip
+def test_a_file_that_an_option_reads_is_denied(project: Engine, command: str) -> None:
+    for sandbox in (NOTHING, FULL):
+        found = project.bash(command, allow=["Bash"], deny=["Read(.env)"], sandbox=sandbox)
+        assert found.behavior is Behavior.DENY, found.message

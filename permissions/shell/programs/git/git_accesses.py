@@ -32,9 +32,8 @@ def git(words: Sequence[Word]) -> list[Access]:
         result.append(Access(AccessKind.PLACE, HERE))
     output_files = attached_values(rest, names(subcommand_record.output_options))
     result.extend(each(_written_kind(subcommand, rest), output_files))
-    result.extend(
-        each(AccessKind.READ, attached_values(rest, names(subcommand_record.input_options)))
-    )
+    input_options = names(f"--pathspec-from-file {subcommand_record.input_options}")
+    result.extend(each(AccessKind.READ, attached_values(rest, input_options)))
     return [*result, *_named_files(subcommand, rest, is_moved=bool(places))]
 
 

@@ -102,7 +102,7 @@ _SUBCOMMANDS = {
             writes_words=True),
         Subcommand("init", risky="--template", writes_words=True),
         Subcommand("bundle", writes_words=True),
-        Subcommand("commit notes", input_options="-F --file"),
+        Subcommand("commit notes", input_options="-F --file -t --template"),
         Subcommand("add update-index update-ref symbolic-ref pack-refs commit-tree write-tree "
             "hash-object gc prune repack"),
         Subcommand("apply", risky="--unsafe-paths", files=apply_accesses,
