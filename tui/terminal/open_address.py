@@ -6,9 +6,13 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 from permissions.base.network.web_address import web_host
+from permissions.base.process.child_environment import child_environment
+from permissions.base.process.program_path import path_outside
 from permissions.base.process.spawn import CannotStart, Launch, spawn
 
 _SCREENS: Final = ("DISPLAY", "WAYLAND_DISPLAY")
@@ -19,21 +23,24 @@ def open_address(url: str) -> bool:
 
     The address is not passed through a shell, and the call does not wait for the browser.
     """
-    opener = _opener()
+    # The browser lives long, and other programs can read the environment it was started with.
+    env = child_environment(os.environ, {})
+    env["PATH"] = path_outside(env.get("PATH"), Path.cwd())
+    opener = _opener(env)
     if opener is None:
         return False
     try:
         web_host(url)
-        program = Launch((opener, url), dict(os.environ))
+        program = Launch((opener, url), env)
         spawn(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     except (CannotStart, ValueError):
         return False
     return True
 
 
-def _opener() -> str | None:
+def _opener(env: Mapping[str, str]) -> str | None:
     if sys.platform == "darwin":
-        return shutil.which("open")
-    if not any(os.environ.get(name) for name in _SCREENS):
+        return shutil.which("open", path=env["PATH"])
+    if not any(env.get(name) for name in _SCREENS):
         return None
-    return shutil.which("xdg-open")
+    return shutil.which("xdg-open", path=env["PATH"])

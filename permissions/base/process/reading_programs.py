@@ -11,6 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from permissions.base.process.child_environment import is_secret
 from permissions.base.process.neutral_git import NEUTRAL_VALUES, filters_off, with_git_values
 from permissions.base.process.program_path import path_outside
 from permissions.base.process.spawn import Confine, Launch
@@ -57,7 +58,11 @@ class ReadingPrograms(Struct, frozen=True):
         `without_filters` are filters that it does not run. Raises `CannotStart` if it cannot be
         confined.
         """
-        env = {name: value for name, value in self.env.items() if not name.startswith("GIT_")}
+        env = {
+            name: value
+            for name, value in self.env.items()
+            if not (name.startswith("GIT_") or is_secret(name))
+        }
         env |= {**_GIT_ENVIRONMENT, "PATH": self.path}
         # Options, which every version of git understands; a filter's name may contain a `=`,
         # which only the environment can express.
