@@ -22,7 +22,7 @@ from agent.permission_config.permission_context import Grants, PermissionSetup
 from agent.permission_config.rule_changes import RuleChanges
 from agent.permission_config.session_grants import SessionGrants
 from agent.sandbox.configuration.session_hosts import SessionHosts
-from agent.teams.seat import WorkerSeat
+from agent.teams.seat import LeaderSeat, WorkerSeat
 from hooks.contender import HookContender
 from permissions.decision import Decision
 from permissions.evaluate.cascade import Evaluation
@@ -38,6 +38,7 @@ from permissions.resolve.handlers import (
     HeadlessHandler,
     InteractiveHandler,
 )
+from permissions.resolve.local_first import LocalFirst
 from permissions.resolve.mailbox import WorkerHandler
 
 if TYPE_CHECKING:
@@ -162,15 +163,25 @@ def _handler(
 
         return suggest(evaluation(request), pending)
 
-    dialog = start.user.dialog
-    first: Contender = HookContender(
+    hook = HookContender(
         hooks.runner,
         on_outcome=hooks.dispatch.firing.show_outcome,
         suggest=suggest_grants,
         cwd=late.cwd,
     )
-    seat = late.seat()
-    others = (first, LocalClassifier(evaluation), *classifiers)
+    rest = _rest(hook, classifiers, remote, start.user.dialog, late.seat())
+    return LocalFirst(LocalClassifier(evaluation), rest)
+
+
+def _rest(
+    hook: Contender,
+    classifiers: Sequence[Contender],
+    remote: Sequence[Contender],
+    dialog: Contender | None,
+    seat: LeaderSeat | WorkerSeat | None,
+) -> Handler:
+    """Return the handler for calls that the local classifier leaves open."""
+    others = (hook, *classifiers)
     if isinstance(seat, WorkerSeat):
         return WorkerHandler(others, seat.member.line)
     if dialog is None:
@@ -178,7 +189,5 @@ def _handler(
     if seat is not None:
         # One after another, because no user is waiting for each question of a team.
         return CoordinatorHandler([*others, *remote, dialog])
-    head_start = HookHeadStart(first, dialog)
-    return InteractiveHandler(
-        [head_start.first, LocalClassifier(evaluation), *classifiers, *remote, head_start.second]
-    )
+    head_start = HookHeadStart(hook, dialog)
+    return InteractiveHandler([head_start.first, *classifiers, *remote, head_start.second])

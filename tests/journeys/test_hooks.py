@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from agent.events import HookFinished, Notice
 from agent.model.scripted.scenario import Text, ToolCall, Turn
 from tests.journeys.conftest import Begin, no, results, terminal
@@ -165,6 +167,19 @@ async def test_a_hook_answers_a_permission_before_the_user_does(
 
     assert (journey.project / "made").exists()
     assert [result.outcome for result in results(events)] == ["ok"]
+
+
+@pytest.mark.parametrize("has_person", [True, False])
+async def test_permission_hooks_do_not_see_calls_that_need_no_permission(
+    begin: Begin, fresh_home: Path, *, has_person: bool
+) -> None:
+    seen = fresh_home / "seen"
+    configure(fresh_home, "PermissionRequest", f"jq -r .tool_input.command >> {seen}")
+    journey = await begin([bash("echo hi"), bash("touch made"), DONE], has_person=has_person)
+
+    await journey.send("go")
+
+    assert seen.read_text() == "touch made\n"
 
 
 async def test_a_prompt_can_be_refused_before_the_model_sees_it(

@@ -15,7 +15,13 @@ from permissions.resolve.denial_limits import (
     MAX_TOTAL_DENIALS,
     DenialState,
 )
-from permissions.resolve.handlers import CoordinatorHandler, HeadlessHandler, InteractiveHandler
+from permissions.resolve.handlers import (
+    CoordinatorHandler,
+    Handler,
+    HeadlessHandler,
+    InteractiveHandler,
+)
+from permissions.resolve.local_first import LocalFirst
 from permissions.resolve.mailbox import WorkerHandler
 from permissions.resolve.race import RaceAborted
 from tests.permissions.resolving import (
@@ -40,7 +46,7 @@ PERSON_ONLY = [
 
 
 async def resolve(
-    handler: InteractiveHandler | CoordinatorHandler | HeadlessHandler | WorkerHandler,
+    handler: Handler,
     ask: Decision = PENDING,
     denials: DenialState = FRESH,
     abort: FakeAbort | None = None,
@@ -95,6 +101,21 @@ async def test_an_answer_that_claims_to_be_the_users_is_its_contender_s() -> Non
         ReasonType.BRIDGE,
         Reason.BRIDGE,
     )
+
+
+async def test_a_call_that_the_local_classifier_allows_starts_no_hook() -> None:
+    hook = at_once("hook", NO)
+    handler = LocalFirst(at_once("classifier"), InteractiveHandler([hook, at_once("dialog")]))
+    decision = await resolve(handler)
+    assert (decision.behavior, decision.source) == (Behavior.ALLOW, DecisionSource.CLASSIFIER)
+    assert not hook.started.is_set()
+
+
+@pytest.mark.parametrize("reason", [Reason.ASK_RULE, *PERSON_ONLY])
+async def test_what_the_local_classifier_must_not_allow_goes_to_the_others(reason: Reason) -> None:
+    handler = LocalFirst(at_once("classifier"), HeadlessHandler([at_once("hook", NO)]))
+    decision = await resolve(handler, pending(reason))
+    assert (decision.behavior, decision.source) == (Behavior.DENY, DecisionSource.HOOK)
 
 
 async def test_a_contender_of_an_unknown_name_is_ignored() -> None:
