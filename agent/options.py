@@ -72,6 +72,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     output_format: OutputFormat = "text"
     input_format: InputFormat = "text"
     include_partial_messages: bool = False
+    forwards_agent_text: bool = False
+    """Whether a stream-json run contains texts of agents, not only their calls and results."""
     replays_prompts: bool = False
     """Whether prompts of a stream-json run are repeated in its output."""
     asks_over_stdout: bool = False

@@ -12,8 +12,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TextIO
 
-from msgspec import Struct, field
-
 from agent.conversation.conversation import Conversation
 from agent.conversation_facts import ServerSummary
 from agent.errors import OutputError
@@ -35,7 +33,6 @@ from agent.events import (
     ThinkingDelta,
     ToolInputDelta,
     ToolResult,
-    Usage,
     UsageUpdate,
 )
 from agent.exit_status import (
@@ -54,12 +51,13 @@ from agent.headless.output_lines import (
     notice_line,
     replay_line,
     usage_json,
+    without_agent_text,
     workflow_line,
 )
+from agent.headless.prompt_run import PromptRun
 from agent.headless.task_lines import TaskLines
 from agent.headless.workflow_lines import WorkflowLines
 from agent.loop.answer_schema import AnswerSchema
-from agent.loop.answer_text import AnswerText
 from agent.options import OutputFormat
 from agent.user_prompt import Prompt
 from permissions.base.text.sanitize import sanitize
@@ -67,31 +65,6 @@ from permissions.base.text.terminal_lines import write_message
 from permissions.decision import Behavior, DecisionSource
 
 _ENDS_REQUEST = (Complete, RetryScheduled, ErrorEvent, Terminal)
-
-
-class _Run(Struct):
-    sender_id: str = ""
-    """The sender's id of the prompt."""
-    start_time: float = field(default_factory=time.monotonic)
-    answer: AnswerText = field(default_factory=AnswerText)
-    denials: list[dict[str, object]] = field(default_factory=list)
-    denied_without_user: bool = False
-    asked_ids: set[str] = field(default_factory=set)
-    failure: ErrorEvent | None = None
-    notices: list[str] = field(default_factory=list)
-    hook_notices: set[str] = field(default_factory=set)
-    """Notices of hooks that were written already."""
-    asked_at: float | None = None
-    """When the current request was sent; None between requests."""
-    api_s: float = 0.0
-    """Time spent waiting for the model."""
-    usages: dict[str, Usage] = field(default_factory=dict)
-    """Usage by message uid, of responses whose message is not committed yet."""
-    usage: Usage = Usage()
-    """Of all responses so far."""
-    stop_reason: str | None = None
-    """Stop reason of the model's last response."""
-    terminal: Terminal | None = None
 
 
 class HeadlessOutput:
@@ -105,15 +78,18 @@ class HeadlessOutput:
         stdout: TextIO,
         stderr: TextIO,
         partial_messages: bool = False,
+        forwards_agent_text: bool = False,
         replays: bool = False,
         is_stored: bool = True,
         answer: AnswerSchema | None = None,
     ) -> None:
-        """`partial_messages` adds `stream_event` lines to stream-json, `replays` adds each prompt.
+        """`partial_messages` adds `stream_event` lines to stream-json, `replays` adds each prompt,
+        `forwards_agent_text` adds what agents say between their calls.
 
         `answer` is the schema of the answers.
         `is_stored` is whether the session can be resumed later.
         """
+        self._forwards_agent_text = forwards_agent_text
         self._replays = replays
         self._is_stored = is_stored
         self._answer = answer
@@ -143,7 +119,7 @@ class HeadlessOutput:
 
     async def run(self, prompt: Prompt) -> int:
         """Run one prompt to its end, write its output, and return its exit status."""
-        run = _Run(prompt.sender_id)
+        run = PromptRun(prompt.sender_id)
         self._conversation.agents.between_turns = partial(self._on_event, run=run)
         if self._replays:
             self._line(replay_line(prompt, self._conversation.view.session_id))
@@ -160,7 +136,7 @@ class HeadlessOutput:
         await self._continue_with_reports(run)
         return self._end(run)
 
-    async def _continue_with_reports(self, run: _Run) -> None:
+    async def _continue_with_reports(self, run: PromptRun) -> None:
         """Let the model continue with reports of background agents and workflows."""
         agents, workflows = self._conversation.agents, self._conversation.workflows
         while run.terminal is not None and run.terminal.reason == "completed":
@@ -171,7 +147,7 @@ class HeadlessOutput:
         for summary in workflows.summaries():
             self._print(summary.line)
 
-    async def _compact(self, focus: str, run: _Run) -> int:
+    async def _compact(self, focus: str, run: PromptRun) -> int:
         """Compact the history and write the result; return the exit status."""
         text, has_failed = "", False
         async for event in self._conversation.controls.compact(focus):
@@ -182,12 +158,17 @@ class HeadlessOutput:
                 text, has_failed = event.text, event.level != "info"
         return self._write_command(text, run, has_failed=has_failed)
 
-    def _on_event(self, event: AgentEvent, run: _Run) -> None:
+    def _on_event(self, event: AgentEvent, run: PromptRun) -> None:
         if isinstance(event, _ENDS_REQUEST):
             self._end_request(event, run)
         if self._format == "stream-json":
             for line in self._tasks.of(event):
                 self._line(line)
+        if not self._forwards_agent_text:
+            shown_event = without_agent_text(event)
+            if shown_event is None:
+                return
+            event = shown_event
         match event:
             case RequestStart(agent_id=None):
                 run.asked_at = time.monotonic()
@@ -215,7 +196,7 @@ class HeadlessOutput:
             case _:
                 pass
 
-    def _report(self, event: ErrorEvent | Notice | HookFinished, run: _Run) -> None:
+    def _report(self, event: ErrorEvent | Notice | HookFinished, run: PromptRun) -> None:
         match event:
             case ErrorEvent():
                 if event.agent_id is None:
@@ -232,7 +213,7 @@ class HeadlessOutput:
                         self._print(f"hook: {notice}")
 
     def _end_request(
-        self, event: Complete | RetryScheduled | ErrorEvent | Terminal, run: _Run
+        self, event: Complete | RetryScheduled | ErrorEvent | Terminal, run: PromptRun
     ) -> None:
         """Record the duration and the result of one request."""
         if run.asked_at is not None and event.agent_id is None:
@@ -241,7 +222,7 @@ class HeadlessOutput:
         if isinstance(event, Complete):
             self._record_response(event, run)
 
-    def _record_response(self, event: Complete, run: _Run) -> None:
+    def _record_response(self, event: Complete, run: PromptRun) -> None:
         run.usages[event.message_uid] = event.usage
         if event.agent_id is None:
             run.stop_reason = event.stop_reason
@@ -261,7 +242,7 @@ class HeadlessOutput:
         elif event.means == "shortening":
             self._print(event.summary)
 
-    def _message(self, event: MessageCommitted, run: _Run) -> None:
+    def _message(self, event: MessageCommitted, run: PromptRun) -> None:
         message = event.message
         if event.agent_id is None:
             run.answer.on_message(message)
@@ -271,6 +252,8 @@ class HeadlessOutput:
         if self._format != "stream-json" or message.origin not in {"model", "tool"}:
             return
         usage = run.usages.pop(message.uid, None)
+        if not message.content:
+            return
         results = [
             self._responses.pop(block["tool_use_id"], None)
             for block in message.content
@@ -279,7 +262,7 @@ class HeadlessOutput:
         only_result = results[0] if len(results) == 1 else None
         self._line(message_line(event, self._conversation.view.session_id, usage, only_result))
 
-    def _record_decision(self, event: PermissionResolved, run: _Run) -> None:
+    def _record_decision(self, event: PermissionResolved, run: PromptRun) -> None:
         decision = event.decision
         if decision.behavior is not Behavior.DENY:
             return
@@ -302,14 +285,14 @@ class HeadlessOutput:
         }:
             run.denied_without_user = True
 
-    def _see_result(self, event: ToolResult, run: _Run) -> None:
+    def _see_result(self, event: ToolResult, run: PromptRun) -> None:
         if self._format == "stream-json":
             failure = f"Error: {event.text}" if event.is_error else None
             self._responses[event.tool_use_id] = failure or event.response
         if event.refusal_text:
             self._count_refusal(event, run)
 
-    def _count_refusal(self, event: ToolResult, run: _Run) -> None:
+    def _count_refusal(self, event: ToolResult, run: PromptRun) -> None:
         """Count a refusal of the sandbox, which no user could allow, as a denial."""
         name, tool_input = self._inputs.get(event.tool_use_id, (event.name, {}))
         run.denials.append(
@@ -323,7 +306,7 @@ class HeadlessOutput:
         )
         run.denied_without_user = True
 
-    def _end(self, run: _Run) -> int:
+    def _end(self, run: PromptRun) -> int:
         terminal = run.terminal
         assert terminal is not None, "a run ends with Terminal"
         outcome = outcome_of(
@@ -354,7 +337,7 @@ class HeadlessOutput:
         self._line(result)
         return outcome.status
 
-    def _structured_answer(self, run: _Run, outcome: Outcome) -> dict[str, object]:
+    def _structured_answer(self, run: PromptRun, outcome: Outcome) -> dict[str, object]:
         """Return the answer as a value, if a schema was given and the answer follows it."""
         if self._answer is None or outcome.is_error:
             return {}
@@ -363,7 +346,7 @@ class HeadlessOutput:
         except ValueError:
             return {}
 
-    def _write_command(self, text: str, run: _Run, *, has_failed: bool) -> int:
+    def _write_command(self, text: str, run: PromptRun, *, has_failed: bool) -> int:
         """Write a command's text instead of an answer; return the exit status."""
         outcome = stop_outcome(text) if has_failed else Outcome(EXIT_COMPLETED, text=text)
         if self._format != "text":
@@ -374,7 +357,7 @@ class HeadlessOutput:
             self._write(sanitize(text))
         return outcome.status
 
-    def _result(self, run: _Run, outcome: Outcome) -> dict[str, object]:
+    def _result(self, run: PromptRun, outcome: Outcome) -> dict[str, object]:
         conversation = self._conversation
         return {
             "type": "result",
@@ -392,7 +375,7 @@ class HeadlessOutput:
             **({"user_message_uuid": run.sender_id} if run.sender_id else {}),
         }
 
-    def _explain(self, run: _Run, terminal: Terminal, outcome: Outcome) -> None:
+    def _explain(self, run: PromptRun, terminal: Terminal, outcome: Outcome) -> None:
         status = outcome.status
         if run.denied_without_user:
             self._explain_denials(run)
@@ -409,7 +392,7 @@ class HeadlessOutput:
             how = f"; continue with: agent-tui -r {self._conversation.view.session_id}"
             self._print(f"interrupted{how if self._is_stored else ''}")
 
-    def _explain_denials(self, run: _Run) -> None:
+    def _explain_denials(self, run: PromptRun) -> None:
         for denial in run.denials:
             self._print(f"denied: {denial['tool_name']}: {denial['reason']}")
         self._print("to allow such calls: --allow RULE, or permissions.allow in your settings")

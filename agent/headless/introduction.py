@@ -36,7 +36,6 @@ _WITHOUT_EFFECT: Final = frozenset(
         "agentProgressSummaries",
         "excludeDynamicSections",
         "forwardNestedSubagentToolCalls",
-        "forwardSubagentText",
         "keepsBypassHeld",
         "offersBypassSwitchBack",
         "perTaskStopAffordance",
@@ -72,6 +71,8 @@ class Introduction(Struct, frozen=True):
     """Servers as JSON text."""
     agents: Mapping[str, object] | None = None
     """Definitions of agents by name."""
+    forwards_agent_text: bool | None = None
+    """Whether texts of agents are part of the output; None leaves the option as it is."""
     json_schema: str | None = None
     """Schema of the answers, as JSON text."""
 
@@ -84,6 +85,7 @@ class Introduction(Struct, frozen=True):
             "skills": self.skills,
             "agents": self.agents,
             "json_schema": self.json_schema,
+            "forwards_agent_text": self.forwards_agent_text,
         }
         changes: dict[str, object] = {
             name: value for name, value in values.items() if value is not None
@@ -131,6 +133,7 @@ def read_introduction(request: Request, fire: Fire) -> Introduction:
         tuple(_texts(skills, "skills")) if skills is not None else None,
         json.dumps({"mcpServers": servers}) if servers else None,
         _agents(request.get("agents")),
+        True if request.get("forwardSubagentText") else None,
         json.dumps(request["jsonSchema"]) if request.get("jsonSchema") else None,
     )
 
@@ -145,6 +148,7 @@ _READ: Final = frozenset(
         "title",
         "skills",
         "jsonSchema",
+        "forwardSubagentText",
     }
 )
 

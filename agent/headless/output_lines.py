@@ -12,10 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from agent.conversation.conversation import Conversation
 from agent.conversation_facts import ServerSummary
 from agent.events import (
+    AgentEvent,
     Compacted,
     Complete,
     MessageCommitted,
@@ -116,6 +118,21 @@ def message_line(
         "uuid": message.uid,
     }
     return line if tool_result is None else line | {"tool_use_result": tool_result}
+
+
+def without_agent_text(event: AgentEvent) -> AgentEvent | None:
+    """Return the event without what an agent says between its calls.
+
+    Returns None for a delta of an agent.
+    """
+    match event:
+        case MessageCommitted(agent_id=str(), message=message):
+            calls = [b for b in message.content if b.get("type") in {"tool_use", "tool_result"}]
+            return replace(event, message=replace(message, content=tuple(calls)))
+        case TextDelta() | ThinkingDelta() | ToolInputDelta() if event.agent_id is not None:
+            return None
+        case _:
+            return event
 
 
 def replay_line(prompt: Prompt, session_id: str) -> Line:

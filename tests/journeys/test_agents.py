@@ -565,6 +565,7 @@ async def test_without_a_screen_the_run_waits_for_agents_in_the_background(
             "go",
             "--output-format",
             "stream-json",
+            "--forward-subagent-text",
             cwd=project,
             env=environment(fresh_home, server.base_url),
         )
@@ -591,6 +592,29 @@ async def test_without_a_screen_the_run_waits_for_agents_in_the_background(
         [],
     ]
     assert [line["type"] for line in lines].count("result") == 1
+
+
+@pytest.mark.parametrize("forwards", [False, True])
+async def test_texts_of_agents_are_in_the_stream_only_if_asked_for(
+    project: Path, fresh_home: Path, *, forwards: bool
+) -> None:
+    """A client that prints all texts would otherwise print those of agents as the answer."""
+    script: Script = {
+        "task-look": [[Text("Let me see."), ToolCall("Bash", {"command": "pwd"})], [Text("Seen.")]],
+        "": [[start("task-look", name="looker")], [Text("ok")]],
+    }
+    flags = ["--include-partial-messages", *(["--forward-subagent-text"] if forwards else [])]
+    async with ScriptedServer(Scenario(), respond=scripted(script)) as server:
+        env = environment(fresh_home, server.base_url)
+        arguments = ["-p", "go", "--output-format", "stream-json", *flags]
+        _, out, _ = await run(*arguments, cwd=project, env=env)
+    inner = [line for line in map(json.loads, out.splitlines()) if line.get("parent_tool_use_id")]
+    blocks = [
+        block["type"] for line in inner if "message" in line for block in line["message"]["content"]
+    ]
+    calls = ["tool_use", "tool_result"]
+    assert blocks == (["text", *calls, "text"] if forwards else calls)
+    assert any(line["type"] == "stream_event" for line in inner) is forwards
 
 
 async def test_lines_follow_an_agent_from_its_start_over_its_calls_to_its_end(

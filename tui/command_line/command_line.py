@@ -212,6 +212,10 @@ CONTEXT: Final[dict[str, Any]] = {
     "--include-partial-messages", is_flag=True, help="Add stream_event lines to stream-json."
 )
 @click.option(
+    "--forward-subagent-text", "forwards_agent_text", is_flag=True,
+    help="Add the texts of agents to stream-json.",
+)  # fmt: skip
+@click.option(
     "--replay-user-messages", "replays_prompts", is_flag=True,
     help="Repeat each prompt in the output when its turn comes.",
 )  # fmt: skip

@@ -51,8 +51,8 @@ SECTIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         "Headless mode (-p)",
         (
             "output_format", "json_schema", "input_format", "include_partial_messages",
-            "replays_prompts", "permission_prompt_tool", "no_session_persistence", "init",
-            "maintenance", "init_only",
+            "forwards_agent_text", "replays_prompts", "permission_prompt_tool",
+            "no_session_persistence", "init", "maintenance", "init_only",
         ),
     ),
 )  # fmt: skip

@@ -141,6 +141,7 @@ class _HeadlessRun:
                 stdout=sys.stdout,
                 stderr=sys.stderr,
                 partial_messages=options.include_partial_messages,
+                forwards_agent_text=options.forwards_agent_text,
                 replays=options.replays_prompts,
                 is_stored=options.stores_session,
                 signal_status=lambda: by_signal[0] if by_signal else None,
