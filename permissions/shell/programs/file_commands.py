@@ -195,7 +195,9 @@ _SPLIT_VALUED_LONG = names(
 def patch(words: Sequence[Word]) -> list[Access]:
     """Return what patch reads and changes."""
     arguments = split_arguments(
-        words, value_letters="BdDFgiopVxYzr", value_options=names("--input --output --directory")
+        words,
+        value_letters="BdDFgiopVxYzr",
+        value_options=names("--input --output --directory") | _PATCH_KEEPS,
     )
     if arguments.has("--dry-run"):
         return [
@@ -207,7 +209,12 @@ def patch(words: Sequence[Word]) -> list[Access]:
         *each(AccessKind.READ, (*arguments.values("-i", "--input"), *arguments.operands[1:2])),
         # The patch names the files; all of them may be below the current directory.
         *each(AccessKind.WRITE, places or (HERE,)),
+        *each(AccessKind.WRITE, arguments.values("-r", "-B", "-Y", *_PATCH_KEEPS)),
     ]
+
+
+_PATCH_KEEPS = names("--reject-file --prefix --basename-prefix")
+"""Options that say where patch keeps what it rejects and replaces."""
 
 
 PROGRAMS = (
