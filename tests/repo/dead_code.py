@@ -34,7 +34,6 @@ USED_BY_NAME: Final = (
     ("agent/tools/shell/shell_process.py", "wait_ended", "the tests of what stays behind"),
     ("agent/model/scripted/server.py", "wait_for_hold", "the tests, to wait for a stall"),
     ("permissions/decision.py", "*_SETTINGS", "the names of settings files, as values"),
-    ("themes/theme.py", "ASSISTANT", "theme files, as a value"),
     ("benchmarks/terminal.py", "*", "pyte, and the tests of the terminal"),
     ("benchmarks/clouds.py", "do_POST", "the HTTP server of the standard library"),
     ("benchmarks/clouds.py", "log_message", "the HTTP server of the standard library"),

@@ -26,7 +26,7 @@ class Appearance:
         wanted_theme: str,
         *,
         is_dark: bool | None,
-        has_few_colors: bool,
+        color_count: int,
         themes_dir: tuple[Path, ...],
         no_color: bool,
         is_inline: bool,
@@ -51,7 +51,7 @@ class Appearance:
             theme,
             themes_dir=themes_dir,
             is_dark=is_dark,
-            has_few_colors=has_few_colors,
+            color_count=color_count,
             use=self.use_theme,
             notify=warn,
         )

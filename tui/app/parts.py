@@ -61,7 +61,7 @@ from tui.status_line.agents_panel import AgentsPanel
 from tui.status_line.hint import Hint
 from tui.status_line.status_widget import StatusLine
 from tui.status_line.user_status_command import UserStatusCommand
-from tui.terminal.background import has_few_colors
+from tui.terminal.background import color_count
 from tui.terminal.bell import TerminalBell
 from tui.terminal.title import TerminalTitle
 from tui.text.file_links import find_file
@@ -207,7 +207,7 @@ class ScreenParts:
             options.theme,
             options.wanted_theme,
             is_dark=options.is_dark,
-            has_few_colors=has_few_colors(options.env),
+            color_count=color_count(options.env),
             themes_dir=options.themes_dir,
             no_color=options.no_color,
             is_inline=options.is_inline,

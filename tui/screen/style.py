@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from msgspec import Struct
-from rich.color import ColorSystem
+from rich.color import Color, ColorSystem
 from rich.style import Style
 from textual.strip import Strip
+
+from themes.indexed import color_number
 
 DEFAULT_STYLE_ID: Final = 0
 """No attributes, the terminal's default colors."""
@@ -64,6 +66,8 @@ class StyleTable:
             # Only a cache: many styles that differ in metadata have the same appearance.
             if len(self._by_style) > _STYLE_LIMIT:
                 self._by_style.clear()
+            if self.color_system is ColorSystem.EIGHT_BIT:
+                style = _with_numbers(style)
             codes = Strip.render_ansi(style, self.color_system)
             entry = self._by_style[style] = (self.id_of(codes), style.link or None)
         return entry
@@ -101,6 +105,21 @@ class StyleTable:
                 self._transitions.clear()
             code = self._transitions[key] = _transition(self._pens[old_id], self._pens[new_id])
         return code
+
+
+def _with_numbers(style: Style) -> Style:
+    """Return a style whose colors of the fixed palette have their numbers.
+
+    Rich chooses another gray for many grays of the palette.
+    """
+    return style + Style(color=_as_number(style.color), bgcolor=_as_number(style.bgcolor))
+
+
+def _as_number(color: Color | None) -> Color | None:
+    if color is None or color.triplet is None:
+        return None
+    number = color_number(color.triplet.hex)
+    return None if number is None else Color.from_ansi(number)
 
 
 def _transition(old: Pen, new: Pen) -> str:

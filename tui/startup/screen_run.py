@@ -32,8 +32,8 @@ from tui.conversation.factory import ConversationMaker
 from tui.ports.app_options import AppOptions
 from tui.ports.conversation import ScreenPorts
 from tui.prompt.external_editor import edit_file, edit_text, editor_command
-from tui.terminal.background import dark_from_environment, has_few_colors
-from tui.theme.theme_choice import AUTO, theme_for
+from tui.terminal.background import color_count, dark_from_environment
+from tui.theme.theme_choice import AUTO, load_for_terminal
 from tui.theme.theme_files import known_background, named_theme
 from tui.version import version
 
@@ -65,8 +65,9 @@ def _first_theme(
     if is_dark is None and theme_name == AUTO:
         is_dark = known_background(agent_home)
     try:
-        name = theme_for(theme_name, is_dark, has_few_colors=has_few_colors(env))
-        theme, notices = load_theme(name, user_dir=themes_dir)
+        theme, notices = load_for_terminal(
+            theme_name, is_dark, color_count=color_count(env), user_dir=themes_dir
+        )
     except ThemeError as error:
         theme, notices = load_theme(DEFAULT_THEME)
         notices = (f"theme: {error}", *notices)

@@ -39,12 +39,12 @@ def is_color_change(text: str) -> bool:
     return re.fullmatch(_CHANGED, text) is not None
 
 
-def has_few_colors(env: Mapping[str, str]) -> bool:
-    """Whether the terminal has sixteen colors at most, as Rich reads the environment."""
+def color_count(env: Mapping[str, str]) -> int:
+    """Return how many colors the terminal has, as Rich reads the environment: 16, 256 or 2**24."""
     term = env.get("TERM", "").lower()
     if not term or env.get("COLORTERM", "").strip().lower() in {"truecolor", "24bit"}:
-        return False
-    return term.rpartition("-")[2] not in {"256color", "kitty"}
+        return 2**24
+    return 256 if term.rpartition("-")[2] in {"256color", "kitty"} else 16
 
 
 def dark_from_environment(env: Mapping[str, str]) -> bool | None:

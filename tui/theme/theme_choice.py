@@ -11,7 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from themes.registry import DEFAULT_THEME, load_theme
+from themes.indexed import with_indexed_colors
+from themes.registry import DEFAULT_THEME, UserThemes, load_theme
 from themes.theme import Theme, ThemeError
 
 AUTO: Final = "auto"
@@ -31,7 +32,7 @@ class ThemeChoice:
         *,
         themes_dir: tuple[Path, ...],
         is_dark: bool | None = None,
-        has_few_colors: bool = False,
+        color_count: int = 2**24,
         use: Callable[[Theme], None],
         notify: Callable[[str], None],
     ) -> None:
@@ -40,7 +41,7 @@ class ThemeChoice:
         self._theme = theme
         self._themes_dir = themes_dir
         self._is_dark = is_dark
-        self._has_few_colors = has_few_colors
+        self._color_count = color_count
         self._use = use
         self._notify = notify
 
@@ -67,9 +68,13 @@ class ThemeChoice:
 
     def reload(self, *, is_new: bool = False) -> None:
         """Load the theme again; if that fails, the current one stays."""
-        name = theme_for(self.theme_name, self._is_dark, has_few_colors=self._has_few_colors)
         try:
-            theme, warnings = load_theme(name, user_dir=self._themes_dir)
+            theme, warnings = load_for_terminal(
+                self.theme_name,
+                self._is_dark,
+                color_count=self._color_count,
+                user_dir=self._themes_dir,
+            )
         except ThemeError as error:
             self._notify(f"theme: {error}")
             return
@@ -79,6 +84,23 @@ class ThemeChoice:
         self._use(theme)
         for warning in warnings:
             self._notify(warning)
+
+
+def load_for_terminal(
+    choice: str, is_dark: bool | None, *, color_count: int, user_dir: UserThemes
+) -> tuple[Theme, tuple[str, ...]]:
+    """Return the chosen theme in colors that the terminal has, and warnings for users.
+
+    Nearest colors are not enough: text would be unreadable on some backgrounds.
+
+    Raises:
+        ThemeError: as `load_theme` does.
+    """
+    name = theme_for(choice, is_dark, has_few_colors=color_count <= 16)
+    theme, warnings = load_theme(name, user_dir=user_dir)
+    if color_count <= 16 and not theme.uses_terminal_palette:
+        return load_theme(FEW_COLORS if theme.dark else FEW_COLORS_LIGHT)[0], warnings
+    return with_indexed_colors(theme) if color_count == 256 else theme, warnings
 
 
 def theme_for(choice: str, is_dark: bool | None, *, has_few_colors: bool = False) -> str:

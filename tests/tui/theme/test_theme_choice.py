@@ -12,15 +12,16 @@ from rich.console import Console
 from tests.tui.app.test_app_keys import send, settled, transcript_of
 from tests.tui.panels.test_panels import opened
 from tests.tui.recorded import RecordedConversation, make_app
+from themes.indexed import color_number
 from themes.registry import load_theme
 from themes.theme import Role, Theme
 from tui.terminal.background import (
+    color_count,
     dark_from_environment,
     dark_from_reply,
-    has_few_colors,
     is_color_change,
 )
-from tui.theme.theme_choice import ThemeChoice, theme_for
+from tui.theme.theme_choice import ThemeChoice, load_for_terminal, theme_for
 from tui.theme.theme_files import (
     follow_themes,
     known_background,
@@ -78,7 +79,8 @@ def choice(
 def test_few_colors_are_those_that_rich_sees(term: str, colorterm: str) -> None:
     env = {"TERM": term, "COLORTERM": colorterm}
     console = Console(force_terminal=True, _environ=env)
-    assert has_few_colors(env) is (console.color_system == "standard")
+    counts = {"standard": 16, "256": 256, "truecolor": 2**24}
+    assert color_count(env) == counts[console.color_system or ""]
 
 
 @pytest.mark.parametrize(
@@ -88,7 +90,23 @@ def test_auto_takes_the_terminals_own_where_it_has_few_colors(
     is_dark: bool | None, name: str
 ) -> None:
     assert theme_for("auto", is_dark, has_few_colors=True) == name
-    assert theme_for("dark", is_dark, has_few_colors=True) == "dark"
+
+
+@pytest.mark.parametrize(
+    ("choice", "shown"),
+    [("high-contrast", "ansi16"), ("light", "ansi16-light"), ("ansi16", "ansi16")],
+)
+def test_a_chosen_theme_of_more_colors_is_replaced_where_there_are_sixteen(
+    choice: str, shown: str
+) -> None:
+    assert load_for_terminal(choice, None, color_count=16, user_dir=None)[0].name == shown
+    assert load_for_terminal(choice, None, color_count=2**24, user_dir=None)[0].name == choice
+
+
+def test_a_chosen_theme_takes_colors_that_the_terminal_has() -> None:
+    theme = load_for_terminal("light", None, color_count=256, user_dir=None)[0]
+    assert theme.name == "light"
+    assert all(color_number(value) for value in theme.roles.values())
 
 
 def test_auto_follows_the_background() -> None:
