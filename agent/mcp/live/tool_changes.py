@@ -73,8 +73,10 @@ class ToolChangeGuard:
 def _notice(server: str, changes: Sequence[ToolChange], *, withholds: bool) -> str:
     names = [change.name or "its instructions" for change in changes]
     more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
-    what = "is withheld until you accept it" if withholds else "is used as it is now"
+    what = "it is withheld until you accept it" if withholds else "it is used as it is now"
     if len(names) > 1:
-        what = "are withheld until you accept them" if withholds else "are used as they are now"
+        what = (
+            "they are withheld until you accept them" if withholds else "they are used as they are"
+        )
     name_list = ", ".join(names[:_MAX_NAMED])
     return f"MCP server {server} changed {name_list}{more} since you approved it: {what} (/mcp)"

@@ -60,7 +60,7 @@ def test_a_changed_tool_of_a_project_is_withheld_until_accepted(
     assert first.guard.withhold(server, [tool("read"), tool("write")], "") == ()
     later = Guarded(tmp_path)
     assert later.guard.withhold(server, [changed, tool("write")], "") == {"read"}
-    assert "changed read since you approved it: is withheld" in later.said[0]
+    assert "changed read since you approved it: it is withheld" in later.said[0]
     (change,) = later.guard.open_changes("db")
     assert (change.name, change.old_text is not None, change.old_text != change.now) == (
         "read", True, True,
