@@ -42,12 +42,14 @@ class QuestionOption(Struct, frozen=True):
 
 
 class Question(Struct, frozen=True):
-    """One question of `AskUserQuestion`; a free-text answer is always possible."""
+    """One question of `AskUserQuestion`, or of a server's form."""
 
     question: str
     header: str
     options: tuple[QuestionOption, ...]
     multi_select: bool = False
+    is_closed: bool = False
+    """Whether only the options are answers; otherwise a free-text answer is possible."""
 
 
 class PartialAnswers(dict[str, str]):

@@ -221,9 +221,8 @@ class QuestionDialog(GivesAnswer[Mapping[str, str] | None]):
             body += [BLANK, *indent_rows(preview_rows, bar, bar)]
         keys = "space mark · enter continue" if step.is_multiple else "enter choose"
         more = " · ←→ questions" if len(self._steps) > 1 else ""
-        instructions = (
-            "Type a number, the number of Other and then your own answer, or esc to decline."
-        )
+        own = f", the number of {step.free_label} and then your own answer"
+        instructions = f"Type a number{own if step.free_label else ''}, or esc to decline."
         if step.is_multiple:
             instructions = "Enter numbers to select, then “enter” to continue, or esc to decline."
         if len(self._steps) > 1:

@@ -9,6 +9,7 @@ from permissions.base.text.sanitize import reveal
 from tui.dialogs.choices import Choice, ChoiceList
 
 OTHER: Final = "Other"
+_ONLY: Final = "Answer"
 _OTHER_HINT: Final = "your own answer…"
 _ANSWERED: Final = " ✓"
 
@@ -54,7 +55,12 @@ class QuestionStep:
 
     def is_free_answer(self, index: int) -> bool:
         """Whether an index is that of the free answer."""
-        return index == len(self.question.options)
+        return not self.question.is_closed and index == len(self.question.options)
+
+    @property
+    def free_label(self) -> str:
+        """The label of the free answer; "" if only the options are answers."""
+        return "" if self.question.is_closed else OTHER if self.question.options else _ONLY
 
     def toggle(self, index: int) -> None:
         """Mark or unmark an option."""
@@ -97,8 +103,10 @@ class QuestionStep:
             )
             for index, option in enumerate(self.question.options)
         ]
-        other = Choice(OTHER + self._sign(len(options)), comment_hint=_OTHER_HINT)
-        return [*options, other]
+        if not self.free_label:
+            return options
+        free = Choice(self.free_label + self._sign(len(options)), comment_hint=_OTHER_HINT)
+        return [*options, free]
 
     def _sign(self, index: int) -> str:
         return _ANSWERED if not self.is_multiple and self._taken_index == index else ""

@@ -18,6 +18,7 @@ from tui.dialogs.mcp.elicited_form import BadValueError, form_fields, secret_fie
 from tui.dialogs.mcp.mcp_dialogs import McpDialogs
 from tui.dialogs.mcp.server_approval import is_unpinned, server_approval
 from tui.dialogs.mcp.server_questions import url_question
+from tui.dialogs.question_step import QuestionStep
 from tui.text.styled_rows import plain
 
 
@@ -175,6 +176,25 @@ def asked(properties: Sequence[str]) -> ElicitationRequest:
         "required": ["port"],
     }
     return ElicitationRequest(server="db", mode="form", message="Which port?", schema=schema)
+
+
+@pytest.mark.parametrize(
+    ("field", "labels"),
+    [
+        ({"type": "string"}, ["Answer"]),
+        ({"type": "integer", "default": 3}, ["3", "Other"]),
+        ({"type": "string", "enum": ["small", "large"]}, ["small", "large"]),
+        ({"type": "boolean"}, ["Yes", "No"]),
+    ],
+)
+def test_a_field_offers_only_answers_that_its_schema_allows(
+    field: dict[str, object], labels: list[str]
+) -> None:
+    [one] = form_fields({"properties": {"size": field}, "required": ["size"]})
+    step = QuestionStep(one.question)
+    assert [choice.label for choice in step.choices.choices] == labels
+    assert step.is_free_answer(len(labels) - 1) is (labels[-1] in ("Answer", "Other"))
+    assert step.take(0) is (labels[0] != "Answer")
 
 
 async def test_a_form_is_asked_again_until_its_values_fit() -> None:

@@ -51,7 +51,9 @@ class FormField(Struct, frozen=True):
             options.append(QuestionOption(_text_of(default), "the server's suggestion"))
         if not self.is_required:
             options.append(QuestionOption(EMPTY))
-        return Question(text, reveal(self.name)[:20], tuple(options), self.is_multiple)
+        return Question(
+            text, reveal(self.name)[:20], tuple(options), self.is_multiple, bool(labels)
+        )
 
     @property
     def is_multiple(self) -> bool:
