@@ -14,7 +14,7 @@ from tui.dialogs.dialog import DialogView, FooterRow, GivesAnswer, KeyHandling
 from tui.input.actions import Context
 from tui.screen.width import text_width
 from tui.text.safe_text import shown_line
-from tui.text.styled_rows import BLANK, FAINT, MUTED, TEXT, Ink, Row, Run, row
+from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, Run, row
 from tui.text.wrap import clip, runs_width, wrap
 
 SHOWN_ITEMS: Final = 10
@@ -254,7 +254,7 @@ class ListPanel(GivesAnswer[Pick | None]):
         item = self._items[index]
         ink = Ink(Role.ACCENT, bold=True) if index == self.selected_item else TEXT
         mark: Run = ("● " if item.is_current else "", Ink(Role.SUCCESS))
-        hint: list[Run] = [(f" {shown_line(item.hint)}", FAINT)] if item.hint else []
+        hint: list[Run] = [(f" {shown_line(item.hint)}", MUTED)] if item.hint else []
         return [mark, (shown_line(item.label), ink), *hint]
 
     def _item_runs(self, index: int, label: list[Run], column: int, width: int) -> list[Run]:

@@ -11,7 +11,7 @@ from permissions.base.text.sanitize import reveal
 from themes.theme import Role
 from tui.prompt.word_completion import Completion
 from tui.screen.width import text_width
-from tui.text.styled_rows import FAINT, MUTED, TEXT, Ink, Row, Run, row
+from tui.text.styled_rows import MUTED, TEXT, Ink, Row, Run, row
 from tui.text.wrap import clip, spread
 from tui.widgets.rows_widget import RowsWidget
 
@@ -88,7 +88,7 @@ class CompletionMenu(RowsWidget):
         for index in range(first, min(first + room, len(candidates))):
             candidate = candidates[index]
             runs = _label_runs(sign + labels[index], is_selected=index == self.selected_index)
-            runs += clip([(hints[index], FAINT)], column - 2 - text_width(labels[index]))
+            runs += clip([(hints[index], MUTED)], column - 2 - text_width(labels[index]))
             if candidate.detail:
                 cells = min(widths[index], column - 2)
                 runs += [(" " * (column - cells), TEXT), (candidate.detail, MUTED)]

@@ -354,7 +354,7 @@ def _mouse_place(composer: Composer, message: events.MouseEvent) -> int:
 def _with_ghost(line: Row, ghost: str, width_cells: int) -> Row:
     # Rows are shown without trailing spaces.
     gap = "" if line.text.endswith(" ") else " "
-    runs = clip([*line.runs, (gap + ghost, Ink(Role.FAINT))], width_cells - 1)
+    runs = clip([*line.runs, (gap + ghost, Ink(Role.MUTED))], width_cells - 1)
     return replace(line, runs=tuple(runs))
 
 

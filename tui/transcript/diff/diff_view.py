@@ -136,7 +136,7 @@ def diff_line_rows(
     for position, part in enumerate(hard_wrap(marked_runs, line_room(width_cells, digits, indent))):
         head: tuple[Run, ...] = (
             (" " * indent, MUTED),
-            (label if not position else " " * digits, Ink(Role.MUTED if ground else Role.FAINT)),
+            (label if not position else " " * digits, Ink(Role.MUTED)),
             (f" {sign} ", Ink(sign_role)) if not position else (" ↪ ", Ink(Role.FAINT)),
         )
         runs = (
