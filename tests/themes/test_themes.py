@@ -9,7 +9,7 @@ import pytest
 
 from themes.readable import LEAST, contrast, luminance
 from themes.registry import available_themes, load_theme
-from themes.theme import Role, ThemeError, parse_color
+from themes.theme import ANSI_NAMES, Role, ThemeError, parse_color
 
 TRUE_COLOR = [name for name in available_themes() if not load_theme(name)[0].uses_terminal_palette]
 
@@ -29,6 +29,43 @@ def test_what_is_read_has_contrast(name: str) -> None:
         for ground, least in grounds.items()
         if (ratio := contrast(luminance(roles[role]), luminance(roles[ground]))) < least
     } == {}
+
+
+XTERM = (
+    "#000000 #cd0000 #00cd00 #cdcd00 #0000ee #cd00cd #00cdcd #e5e5e5 "
+    "#7f7f7f #ff0000 #00ff00 #ffff00 #5c5cff #ff00ff #00ffff #ffffff"
+).split()
+LINUX = (
+    "#000000 #aa0000 #00aa00 #aa5500 #0000aa #aa00aa #00aaaa #aaaaaa "
+    "#555555 #ff5555 #55ff55 #ffff55 #5555ff #ff55ff #55ffff #ffffff"
+).split()
+
+
+@pytest.mark.parametrize("palette", [XTERM, LINUX], ids=["xterm", "linux"])
+@pytest.mark.parametrize(
+    ("name", "text", "ground", "greens"),
+    # No green of these palettes is readable on white; a user's palette for white has darker ones.
+    [("ansi16", 7, 0, set()), ("ansi16-light", 0, 15, {"ansi:green"})],
+)
+def test_colors_of_the_terminal_are_readable_with_common_palettes(
+    name: str, text: int, ground: int, greens: set[str], palette: list[str]
+) -> None:
+    names = {f"ansi:{one}": color for one, color in zip(ANSI_NAMES, palette, strict=True)}
+    roles = load_theme(name)[0].roles
+    low = {
+        (role, on): round(ratio, 2)
+        for role, grounds in LEAST.items()
+        for on in grounds
+        if roles[role] not in greens and on is not Role.SELECTION
+        if (
+            ratio := contrast(
+                luminance(names.get(roles[role], palette[text])),
+                luminance(names.get(roles[on], palette[ground])),
+            )
+        )
+        < 3.7
+    }
+    assert low == {}
 
 
 # Viénot, Brettel and Mollon 1999, for linear light: what red and green cones, where one kind is
