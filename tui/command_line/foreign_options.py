@@ -63,6 +63,8 @@ WORDS: Final = {
     "resume": "agent-tui -r, or agent-tui -c for the latest.",
     "continue": "agent-tui -c.",
     "exec": 'agent-tui -p "your request".',
+    "run": 'agent-tui -p "your request"; put a prompt of several words in quotes.',
+    "execpolicy": "agent-tui permissions explain 'Bash(git push)', or permissions check.",
     "serve": "there is no server; agent-tui -p works in scripts.",
 }
 """First words that are subcommands of other programs, and what to use instead."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import click
 import pytest
 
 from agent.options import RunOptions
+from tests.repo.checkout import ROOT
 from tui import cli
 from tui.command_line.command_line import run
 from tui.command_line.foreign_options import INSTEAD, WORDS, repeat_options
@@ -161,6 +163,13 @@ def test_options_that_are_here_are_not_talked_away() -> None:
     own = {name for parameter in run.params for name in parameter.opts}
     assert own.isdisjoint(INSTEAD)
     assert "doctor" not in WORDS
+
+
+def test_each_subcommand_that_the_documentation_translates_is_answered() -> None:
+    page = (ROOT / "docs" / "start.md").read_text()
+    words = re.findall(r"`(?:codex|opencode) ([a-z]+)", page)
+    assert {"exec", "run", "resume", "execpolicy"} == set(words)
+    assert set(words) <= set(WORDS)
 
 
 def test_short_options_that_are_known_from_elsewhere() -> None:
