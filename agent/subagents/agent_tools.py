@@ -8,7 +8,6 @@ from typing import Final
 from msgspec import Struct
 
 from agent.errors import AgentError
-from agent.mcp.tool_names import server_key
 from agent.subagents.definition import AgentDefinition
 from agent.tools.registry import ToolRegistry
 from permissions.tool_names import canonical_tool, restricting_names
@@ -96,6 +95,11 @@ def _wanted_tools(definition: AgentDefinition) -> tuple[str, ...]:
 
 def tools_of_servers(definition: AgentDefinition) -> tuple[str, ...]:
     """Return entries that match all tools of the servers in a definition."""
+    if not definition.mcp_servers:
+        return ()
+    # Loaded late: most definitions have no servers, and a start without any loads nothing of MCP.
+    from agent.mcp.tool_names import server_key
+
     return tuple(f"mcp__{server_key(name)}" for name in definition.mcp_servers)
 
 
