@@ -31,6 +31,17 @@ def settings_of(program: Program) -> list[object]:
     return termios.tcgetattr(program.terminal)
 
 
+def settings_of_new_terminal() -> list[object]:
+    """Return what a program finds; its own terminal may have other settings by now."""
+    ends = os.openpty()
+    settings = termios.tcgetattr(ends[0])
+    for end in ends:
+        os.close(end)
+    # As `Program.spawn` does.
+    settings[3] &= ~termios.ECHO
+    return settings
+
+
 def test_what_is_typed_shows_before_the_screen_and_stays_in_its_place(
     held: Held, gate: Path
 ) -> None:
@@ -100,7 +111,7 @@ def test_a_start_with_options_begins_the_same_way(
 
 def test_ctrl_c_gives_the_terminal_back(held: Held) -> None:
     program = held()
-    before = settings_of(program)
+    before = settings_of_new_terminal()
     assert program.wait_until(EARLY), program.emulator.text()
     assert settings_of(program) != before
     program.type(b"some words\x03")
@@ -241,7 +252,7 @@ def test_a_start_that_fails_is_reported_on_the_terminal_as_it_was(held: Held) ->
 
 def test_after_the_end_the_terminal_is_as_it_was(held: Held, gate: Path) -> None:
     program = held()
-    before = settings_of(program)
+    before = settings_of_new_terminal()
     assert program.wait_until(EARLY), program.emulator.text()
     release(gate)
     assert program.wait_until(READY), program.emulator.text()
