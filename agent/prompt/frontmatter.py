@@ -10,14 +10,10 @@ from typing import Final
 from msgspec import Struct
 
 from permissions.base.text.late_pattern import compile_late
+from permissions.base.text.strict_yaml import NotYaml, load_yaml
 
 MAX_CHARACTERS: Final = 20_000
 _HEAD = compile_late(r"\A---[ \t]*\r?\n(.*?)(?:^|\n)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
-_BRACKET: Final = compile_late(r"[\[\]{}]")
-_TAG: Final = compile_late(r"(?<![\w)])!")
-MAX_NESTING: Final = 200
-MAX_PARTS: Final = 10_000
-"""Limit for frontmatter with aliases."""
 _BEGUN: Final = compile_late(r"^\W*([A-Za-z][A-Za-z0-9_-]*)", re.MULTILINE)
 _LINE: Final = compile_late(r"^([A-Za-z][A-Za-z0-9_-]*):[ \t]*(.*)$")
 _SECOND_KEY: Final = compile_late(
@@ -51,12 +47,10 @@ def read_head(text: str) -> FrontMatter:
     body = text[match.end() :]
     if len(match[1]) > MAX_CHARACTERS:
         return FrontMatter({}, body, f"the head is longer than {MAX_CHARACTERS:,} characters")
-    import yaml  # as in `split`
-
     head = match[1]
     try:
-        values = _load(head)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        values = load_yaml(head)
+    except NotYaml as error:
         as_texts, changed_lines = _quote_texts(head)
         values = _load_or_none(as_texts)
         if isinstance(values, dict):
@@ -80,55 +74,10 @@ def read_head(text: str) -> FrontMatter:
     return FrontMatter({str(key): value for key, value in values.items()}, body)
 
 
-def _problem_text(error: Exception) -> str:
+def _problem_text(error: NotYaml) -> str:
     """Return a parser's error message, with the line number in the file."""
-    mark = getattr(error, "problem_mark", None)
-    problem = getattr(error, "problem", None) or str(error)
-    text = " ".join(problem.split())[:200] or type(error).__name__
-    # The frontmatter begins after the line of dashes, and line numbers of marks begin at 0.
-    return f"line {mark.line + 2}: {text}" if mark is not None else text
-
-
-def _load(text: str) -> object:
-    """Parse YAML; use the fast parser if it is installed and gives the same result."""
-    import yaml  # as in `split`
-
-    if _depth(text) > MAX_NESTING:
-        raise ValueError("it is nested too deeply")
-    # The fast parser is unsafe with deep nesting, and treats a lone `!` as text.
-    is_flat = text.count("[") + text.count("{") + text.count("- ") < MAX_NESTING
-    is_fast = is_flat and _TAG.search(text) is None
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader) if is_fast else yaml.SafeLoader
-    value = yaml.load(text, Loader=loader)
-    if "&" in text and not _is_small(value):
-        raise ValueError("what its aliases (*name) stand for adds up to too much")
-    return value
-
-
-def _depth(text: str) -> int:
-    """Return the nesting depth of brackets; parsing time grows with its square."""
-    depth = deepest = 0
-    for bracket in _BRACKET.findall(text):
-        depth = depth + 1 if bracket in "[{" else max(0, depth - 1)
-        deepest = max(deepest, depth)
-    return deepest
-
-
-def _is_small(value: object) -> bool:
-    """Whether a value has few parts after the expansion of aliases.
-
-    A few lines of aliases can expand to billions of parts, or refer to themselves.
-    """
-    waiting = [value]
-    for _ in range(MAX_PARTS):
-        if not waiting:
-            return True
-        part = waiting.pop()
-        if isinstance(part, dict):
-            waiting += [*part.keys(), *part.values()]
-        elif isinstance(part, list | tuple | set):
-            waiting += part
-    return not waiting
+    # The frontmatter begins after the line of dashes.
+    return f"line {error.line + 1}: {error}" if error.line is not None else str(error)
 
 
 def _is_whole(line: str) -> bool:
@@ -173,25 +122,21 @@ def _needs_quotes(value: str) -> bool:
 
 
 def _load_or_none(text: str) -> object:
-    import yaml  # as in `split`
-
     try:
-        return _load(text)
-    except (yaml.YAMLError, ValueError, RecursionError):
+        return load_yaml(text)
+    except NotYaml:
         return None
 
 
 def _line_by_line(head: str) -> dict[str, object]:
-    import yaml  # as in `split`
-
     values: dict[str, object] = {}
     for line in head.splitlines():
         match = _LINE.match(line.rstrip())
         if match is None or not match[2].strip():
             continue
         try:
-            values[match[1]] = _load(match[2])
-        except (yaml.YAMLError, ValueError, RecursionError):
+            values[match[1]] = load_yaml(match[2])
+        except NotYaml:
             values[match[1]] = match[2].strip()
         if isinstance(values[match[1]], dict):
             values[match[1]] = match[2].strip()
@@ -206,11 +151,9 @@ def split(text: str) -> tuple[Mapping[str, object], str]:
     body = text[match.end() :]
     if len(match[1]) > MAX_CHARACTERS:
         return {}, body
-    import yaml  # most files have no frontmatter, and the import would delay the first prompt
-
     try:
-        head = _load(match[1])
-    except (yaml.YAMLError, ValueError, RecursionError):
+        head = load_yaml(match[1])
+    except NotYaml:
         return {}, body
     return (head, body) if isinstance(head, dict) else ({}, body)
 

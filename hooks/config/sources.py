@@ -12,6 +12,7 @@ from hooks.config.spec import HookSource, PluginRoot
 from hooks.events.capabilities import EFFECTS
 from permissions.base.files.named_pipe import PipeError, text_of_pipe
 from permissions.base.files.plain_file import read_plain
+from permissions.base.text.strict_yaml import NotYaml, load_yaml
 
 MANIFEST: Final = Path(".claude-plugin", "plugin.json")
 USUAL_FILES: Final = frozenset({("hooks", "hooks.json"), (".claude-plugin", "plugin.json")})
@@ -150,12 +151,9 @@ def _front_matter(path: Path, text: str) -> Mapping[str, object]:
         end = next(i for i, line in enumerate(lines[1:], start=1) if line.strip() == "---")
     except StopIteration as error:
         raise SourceError(f"{path}: its front matter has no end") from error
-    import yaml  # only for files with front matter
-
     try:
-        document = yaml.safe_load("\n".join(lines[1:end]))
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        # An impossible date raises ValueError, deep nesting RecursionError.
+        document = load_yaml("\n".join(lines[1:end]))
+    except NotYaml as error:
         raise SourceError(f"{path}: front matter is not YAML: {error}") from error
     if not isinstance(document, Mapping):
         raise SourceError(f"{path}: front matter is not a list of keys")

@@ -7,7 +7,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agent.prompt.frontmatter import read_head
+from agent.prompt.frontmatter import read_head, split
 
 
 @pytest.mark.parametrize(
@@ -130,3 +130,13 @@ def test_a_text_that_is_no_yaml_leaves_the_rest_of_the_head_whole(line: str, pro
     assert not head.unread
     assert (problem in head.problem) is True
     assert bool(head.problem) is bool(problem)
+
+
+@pytest.mark.parametrize(
+    "value", ["!!bool x", '!!int ""', "!!timestamp x", "1:" + "10:" * 300 + "0.5"]
+)
+def test_a_tag_that_fits_nothing_ends_no_start(value: str) -> None:
+    text = f"---\nname: x\npaths: {value}\n---\nbody"
+    head = read_head(text)
+    assert (head.values["name"], head.values["paths"], head.body) == ("x", value, "body")
+    assert split(text)[1] == "body"
