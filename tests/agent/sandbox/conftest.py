@@ -76,6 +76,8 @@ def available() -> Availability:
 
 FILES = Availability(SandboxLevel.FILES, Backend.LANDLOCK, reason="for a test")
 NO_SETTINGS = SandboxSettings()
+NO_CACHE_VARIABLES = MappingProxyType({"PATH": os.environ["PATH"]})
+"""The user may have moved the cache of a package manager."""
 MakeConfined = Callable[..., Confined]
 
 
@@ -92,7 +94,7 @@ def make_confined(available: Availability, tmp_path: Path) -> Iterator[MakeConfi
         git: bool = False,
         protected: Sequence[str] = (),
         name: str = "",
-        user_env: Mapping[str, str] = os.environ,
+        user_env: Mapping[str, str] = NO_CACHE_VARIABLES,
     ) -> Confined:
         if level is SandboxLevel.FULL and available.level is not level:
             pytest.skip(f"level {available.level}: {available.reason}")
