@@ -20,6 +20,7 @@ from permissions.base.files.directory_trees import walk
 from permissions.base.files.plain_file import read_start
 from permissions.base.text.late_pattern import compile_late
 from permissions.base.text.sanitize import sanitize
+from permissions.paths.path_pattern import selects
 
 MAX_HOPS: Final = 4
 """Maximum depth of nested imports; deeper ones are refused."""
@@ -66,7 +67,7 @@ class InstructionLocations(Struct, frozen=True):
     agent_home: Path
     uid: int
     excludes: tuple[str, ...] = ()
-    """Patterns of absolute paths to exclude (`claudeMdExcludes`)."""
+    """Patterns of paths to exclude, absolute or relative to the project (`claudeMdExcludes`)."""
     types: frozenset[MemoryType] = frozenset({"User", "Project", "Local"})
     """The types of files to load."""
 
@@ -80,6 +81,8 @@ class Instructions:
         self._root = Path(os.path.realpath(places.project_root))
         self._read_paths: set[str] = set()
         self._remaining_bytes = MAX_TOTAL_BYTES
+        """Heads count, too."""
+        self._is_full = False
         self._rules: list[InstructionFile] = []
         self._start_state: Instructions | None = None
         self.warnings: list[str] = []
@@ -184,17 +187,11 @@ class Instructions:
         return files
 
     def _matches(self, rule: InstructionFile, path: Path) -> bool:
-        import pathspec  # only projects with path rules need it
-
         try:
             relative = path.relative_to(self._root)
         except ValueError:
             return False
-        try:
-            spec = pathspec.PathSpec.from_lines("gitignore", rule.globs)
-        except ValueError:
-            return False
-        return spec.match_file(str(relative))
+        return selects(rule.globs, str(relative))
 
     # -- one file ---------------------------------------------------------------------------
 
@@ -220,6 +217,12 @@ class Instructions:
         if within is not None and within not in Path(real).parents:
             self.warnings.append(f"{path} leads outside the project ({real}): not read.")
             return []
+        if self._remaining_bytes == 0:
+            # Reading and following imports takes time, too.
+            if not self._is_full:
+                self.warnings.append(f"{path} and what follows is not read: there is no room left.")
+            self._is_full = True
+            return []
         text = self._read(path)
         if text is None:
             return []
@@ -227,6 +230,7 @@ class Instructions:
         head, body = frontmatter.split(text)
         globs = frontmatter.texts(head.get("paths"))
         file = InstructionFile(path, self._cut(path, body), memory_type, reason, parent, globs)
+        self._remaining_bytes = max(0, self._remaining_bytes - len(text.encode()))
         imports: list[InstructionFile] = []
         for target in imports_of(body):
             imports += self._import(file, target, within=within, hops=hops)
@@ -249,12 +253,11 @@ class Instructions:
         )
 
     def _is_excluded(self, path: Path) -> bool:
-        if not self._places.excludes:
-            return False
-        import pathspec
-
-        spec = pathspec.PathSpec.from_lines("gitignore", self._places.excludes)
-        return spec.match_file(str(path).lstrip("/")) or spec.match_file(str(path))
+        excludes = self._places.excludes
+        is_inside = self._root in path.parents
+        return selects(excludes, str(path).lstrip("/")) or (
+            is_inside and selects(excludes, str(path.relative_to(self._root)))
+        )
 
     def _read(self, path: Path) -> str | None:
         try:
@@ -275,7 +278,6 @@ class Instructions:
             self.warnings.append(f"{path} is longer than the {limit:,} bytes left for it: cut.")
             beginning = data[:limit].decode(errors="ignore")
             text = f"{beginning}\n[cut here: the file is longer than there is room for]"
-        self._remaining_bytes = max(0, self._remaining_bytes - len(data))
         return text
 
 

@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 from urllib.parse import urlsplit
 
+from permissions.base.text.star_pattern import StarPattern
 from permissions.rules.grammar import DomainPattern, RuleBehavior
 from permissions.rules.rule_set import RuleSet
 
@@ -38,7 +39,15 @@ def host_of(url: object) -> str | None:
 def matches_host(pattern: DomainPattern, host: str) -> bool:
     """Return whether the host matches. `*.x` means any subdomain of x; another `*` stays inside one
     label."""
-    return _compile(pattern.host).fullmatch(host) is not None
+    is_below, patterns = _labels(pattern.host)
+    labels = host.split(".")
+    above, fitting = labels[: -len(patterns)], labels[-len(patterns) :]
+    return (
+        bool(above) == is_below
+        and all(above)
+        and len(fitting) == len(patterns)
+        and all(map(StarPattern.matches, patterns, fitting))
+    )
 
 
 def named_hosts(rules: RuleSet) -> frozenset[str]:
@@ -56,11 +65,12 @@ def named_hosts(rules: RuleSet) -> frozenset[str]:
 
 
 @lru_cache(maxsize=2048)
-def _compile(pattern: str) -> re.Pattern[str]:
+def _labels(pattern: str) -> tuple[bool, tuple[StarPattern, ...]]:
+    """Return whether a pattern is for subdomains only, and a pattern for each of its labels."""
     literal = pattern.strip("[]")
-    prefix = ""
-    if literal.startswith("*."):
-        prefix, literal = r"(?:[^.]+\.)+", literal[2:]
+    is_below = literal.startswith("*.")
+    if is_below:
+        literal = literal[2:]
     if not literal.isascii():
         literal = literal.encode("idna", "ignore").decode("ascii")
-    return re.compile(prefix + "[^.]*".join(re.escape(chunk) for chunk in literal.split("*")))
+    return is_below, tuple(StarPattern(tuple(label.split("*"))) for label in literal.split("."))

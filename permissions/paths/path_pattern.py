@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from functools import cached_property, lru_cache
 from itertools import count, groupby
@@ -144,6 +144,23 @@ def compiled_pattern(pattern: str, floating: bool) -> re.Pattern[str]:
     # A directory pattern fits the directory too: whether it exists yet must not matter.
     ending = "/.*" if components[-2:] == ["**", "**"] else "(?:/.*)?"
     return re.compile("/".join(pieces) + ending, re.DOTALL)
+
+
+def selects(lines: Sequence[str], path: str) -> bool:
+    """Return whether the lines of a gitignore select a relative path: the last that fits decides.
+
+    A line that names a directory selects what is below it.
+    """
+    is_selected = False
+    for line in lines:
+        pattern = line.strip().removeprefix("!")
+        if (
+            pattern.strip("/")
+            and not pattern.startswith("#")
+            and compiled_pattern(pattern, floats(pattern, strict=False)).fullmatch(path)
+        ):
+            is_selected = not line.strip().startswith("!")
+    return is_selected
 
 
 def _character_set(component: str, position: int) -> tuple[str, int]:

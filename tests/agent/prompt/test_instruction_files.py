@@ -188,9 +188,49 @@ def test_rules_with_paths_wait_for_a_matching_file(tree: Tree) -> None:
     assert loaded.for_path(tree.project / "src" / "b.py") == ()
 
 
-def test_excluded_files_are_left_out(tree: Tree) -> None:
-    tree.write(f"{P}/AGENTS.md", "x")
-    assert tree.instructions(excludes=("**/AGENTS.md",)).at_start() == ()
+@pytest.mark.parametrize(
+    ("excludes", "names"),
+    [
+        (("**/AGENTS.md",), []),
+        (("AGENTS.md",), []),
+        (("sub/**/AGENTS.md",), ["AGENTS.md"]),
+        (("sub/**/AGENTS.md", "!sub/deep/AGENTS.md"), ["AGENTS.md", "deep"]),
+        (("other/AGENTS.md", "# AGENTS.md", "", "!"), ["AGENTS.md", "deep"]),
+    ],
+)
+def test_excluded_files_are_left_out(
+    tree: Tree, excludes: tuple[str, ...], names: list[str]
+) -> None:
+    tree.write(f"{P}/AGENTS.md", "AGENTS.md")
+    tree.write(f"{P}/sub/deep/AGENTS.md", "deep")
+    read = tree.instructions("sub/deep", excludes=excludes).at_start()
+    assert [file.text for file in read] == names
+
+
+def test_files_that_import_each_other_are_read_up_to_the_total(tree: Tree) -> None:
+    everything = " ".join(f"@f{index}.md" for index in range(200))
+    for index in range(200):
+        tree.write(f"{P}/f{index}.md", everything + " " * 4_000)
+    tree.write(f"{P}/AGENTS.md", everything)
+    loaded = tree.instructions()
+    assert len(loaded.at_start()) < 50
+    assert sum("no room left" in warning for warning in loaded.warnings) == 1
+
+
+def test_a_head_counts_for_the_total(tree: Tree) -> None:
+    head = "---\nx: >\n" + "  y\n" * 4_000 + "---\n"
+    for index in range(100):
+        tree.write(f"{P}/.agent/rules/{index}.md", f"{head}rule")
+    assert len(tree.instructions().at_start()) < 20
+
+
+@pytest.mark.parametrize("pattern", ["*a" * 60 + "b", "**/a*" * 60 + "b", "*a/" * 60 + "b"])
+def test_no_pattern_of_a_rule_takes_long(tree: Tree, pattern: str) -> None:
+    tree.write(f"{P}/.agent/rules/x.md", f'---\npaths: ["{pattern}"]\n---\nx')
+    loaded = tree.instructions()
+    loaded.at_start()
+    assert loaded.for_path(tree.project / ("a" * 250)) == ()
+    assert loaded.for_path(tree.project / "/".join(["a" * 250] * 15)) == ()
 
 
 @pytest.mark.parametrize(
