@@ -47,8 +47,8 @@ _RULES: Final = (
     ((Role.TEXT, Role.MUTED, *SYNTAX), DIFF_LINES, 4.5),
     ((Role.DIFF_ADDED_SIGN,), (Role.DIFF_ADDED,), 4.5),
     ((Role.DIFF_REMOVED_SIGN,), (Role.DIFF_REMOVED,), 4.5),
-    ((Role.TEXT,), (*_WORDS, Role.SELECTION), 4.5),
-    (SYNTAX, _WORDS, 3.0),
+    ((Role.TEXT, *SYNTAX), _WORDS, 4.5),
+    ((Role.TEXT,), (Role.SELECTION,), 4.5),
     (READ, (Role.SELECTION,), 3.0),
 )
 
