@@ -10,9 +10,9 @@ from msgspec import Struct
 from agent.files.image_mentions import with_image_labels
 from themes.theme import Role
 from tui.text.styled_rows import BLANK, FAINT, MUTED, Ink, Row, Run, row
-from tui.text.wrap import clip
+from tui.text.wrap import clip, runs_width, wrap
 from tui.transcript.block_rows import short_count
-from tui.transcript.blocks import Activity
+from tui.transcript.blocks import Activity, RetryCountdown
 from tui.transcript.tool_card import duration
 from tui.widgets.rows_widget import RowsWidget
 
@@ -20,6 +20,8 @@ FRAMES: Final = ("⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", 
 FRAME_S: Final = 0.12
 _REASON_CELLS: Final = 12
 """Minimum width of a retry's reason, in columns."""
+_REASON_ROWS: Final = 3
+"""Maximum height of a retry's reason."""
 _QUEUE_SHOWN: Final = 3
 
 _VERBS: Final = {
@@ -47,10 +49,12 @@ class ActivityView(Struct, frozen=True):
 
 
 def activity_rows(view: ActivityView, width_cells: int, *, has_room: bool = True) -> list[Row]:
-    """Return a blank row with `has_room`, a spinner line while working, and the queued prompts."""
+    """Return a blank row with `has_room`, the activity while working, and the queued prompts."""
     rows: list[Row] = [BLANK] if has_room else []
-    if view.activity.is_working:
-        rows.append(Row(clip(_spinner(view, width_cells - 1), width_cells - 1), is_copied=False))
+    if view.activity.retry is not None:
+        rows += _retry_rows(view, view.activity.retry, width_cells - 1, has_room=has_room)
+    elif view.activity.is_working:
+        rows.append(Row(clip(_spinner(view), width_cells - 1), is_copied=False))
     for text in view.queued_prompts[:_QUEUE_SHOWN]:
         line = " ".join(with_image_labels(text).split())
         rows.append(Row(clip([(" › ", FAINT), (line, MUTED)], width_cells - 1), is_copied=False))
@@ -62,20 +66,36 @@ def activity_rows(view: ActivityView, width_cells: int, *, has_room: bool = True
     return rows
 
 
-def _spinner(view: ActivityView, width: int) -> list[Run]:
+def _retry_rows(
+    view: ActivityView, retry: RetryCountdown, width: int, *, has_room: bool
+) -> list[Row]:
+    """Return the reason, the time and the key to stop: in one row if they fit or have to."""
+    sign: Run = (f" {FRAMES[view.frame % len(FRAMES)]} ", Ink(Role.WARNING))
+    remaining_s = max(0.0, retry.until_s - view.now_s)
+    stop = f" · {view.stop_key} to stop" if view.stop_key else ""
+    of = f" of {retry.max_attempts}" if retry.max_attempts else ""
+    when = f"retry {retry.attempt - 1}{of} in {remaining_s:.0f} s{stop}"
+    reason: Run = (retry.reason, Ink(Role.WARNING))
+    room = width - runs_width([sign])
+    one_row_room = room - runs_width([(f" · {when}", MUTED)])
+    if runs_width([reason]) <= one_row_room or not has_room:
+        cut = clip([reason], max(_REASON_CELLS, one_row_room))
+        return [Row(clip([sign, *cut, (f" · {when}", MUTED)], width), is_copied=False)]
+    lines = [list(line.runs) for line in wrap([reason], room)]
+    if len(lines) > _REASON_ROWS:
+        rest = [(" ", reason[1]), *(run for line in lines[_REASON_ROWS:] for run in line)]
+        lines[_REASON_ROWS - 1 :] = [list(clip([*lines[_REASON_ROWS - 1], *rest], room))]
+    first, *others = (*lines, [*clip([(when, MUTED)], room)])
+    indent: Run = ("   ", MUTED)
+    return [
+        Row((sign, *first), is_copied=False),
+        *(Row((indent, *line), is_copied=False) for line in others),
+    ]
+
+
+def _spinner(view: ActivityView) -> list[Run]:
     activity = view.activity
-    sign = FRAMES[view.frame % len(FRAMES)]
     elapsed_s = max(0.0, view.now_s - activity.started_at_s)
-    if activity.retry is not None:
-        retry = activity.retry
-        remaining_s = max(0.0, retry.until_s - view.now_s)
-        stop = f" · {view.stop_key} to stop" if view.stop_key else ""
-        of = f" of {retry.max_attempts}" if retry.max_attempts else ""
-        when = f" · retry {retry.attempt - 1}{of} in {remaining_s:.0f} s{stop}"
-        # A long reason is cut off, so that the time and the key to stop remain visible.
-        room = max(_REASON_CELLS, width - 3 - len(when))
-        reason = clip([(retry.reason, Ink(Role.WARNING))], room)
-        return [(f" {sign} ", Ink(Role.WARNING)), *reason, (when, MUTED)]
     verb = "Interrupting" if view.interrupting else _VERBS[activity.phase]
     if activity.hook and view.now_s >= activity.hook_shown_from_s and not view.interrupting:
         verb = activity.hook
@@ -87,7 +107,7 @@ def _spinner(view: ActivityView, width: int) -> list[Run]:
     if view.background_key:
         facts.append(f"{view.background_key} to background")
     return [
-        (f" {sign} ", Ink(Role.ACCENT)),
+        (f" {FRAMES[view.frame % len(FRAMES)]} ", Ink(Role.ACCENT)),
         (f"{verb}… ", Ink(Role.TEXT)),
         (" · ".join(facts), MUTED),
     ]

@@ -308,12 +308,39 @@ def test_activity_line(name: str) -> None:
     assert plain(rows) == ACTIVITY_LINES[name]
 
 
-def test_a_long_reason_to_try_again_leaves_room_for_when_and_for_the_key() -> None:
-    retry = RetryCountdown(2, 10, 96.0, "The model is overloaded (HTTP 529): Overloaded")
-    rows = activity_rows(ActivityView(Activity("retrying", 10.0, 0, "", retry), 85.0, 3, ()), 60)
-    shown = plain(rows).strip()
-    assert shown.endswith("… · retry 1 of 10 in 11 s · esc to stop")
-    assert runs_width([(shown, MUTED)]) < 60
+LIMIT = "Too many requests (HTTP 429): 40,000 input tokens per minute are used up"
+
+
+@pytest.mark.parametrize(
+    ("reason", "has_room", "lines"),
+    [
+        (
+            LIMIT,
+            True,
+            """\
+
+ ⠸ Too many requests (HTTP 429): 40,000 input tokens per
+   minute are used up
+   retry 1 of 10 in 11 s · esc to stop""",
+        ),
+        (
+            "The proxy answered: " + "no route to the host " * 12,
+            True,
+            """\
+
+ ⠸ The proxy answered: no route to the host no route to the
+   host no route to the host no route to the host no route
+   to the host no route to the host no route to the host n…
+   retry 1 of 10 in 11 s · esc to stop""",
+        ),
+        (LIMIT, False, " ⠸ Too many requests… · retry 1 of 10 in 11 s · esc to stop"),
+    ],
+    ids=["wrapped", "long", "low window"],
+)
+def test_a_long_reason_to_try_again_is_readable(reason: str, has_room: bool, lines: str) -> None:
+    retry = RetryCountdown(2, 10, 96.0, reason)
+    view = ActivityView(Activity("retrying", 10.0, 0, "", retry), 85.0, 3, ())
+    assert plain(activity_rows(view, 60, has_room=has_room)) == lines
 
 
 def test_why_a_call_failed_breaks_between_words() -> None:
