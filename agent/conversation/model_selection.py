@@ -94,6 +94,7 @@ class ModelInUse:
         """Returns the tools for consulting another model; they follow all other tools."""
         self.advisor_notes: Callable[[bool], Sequence[str]] = lambda _: ()
         """Returns notes about the advisor before a prompt; the argument is True for an opening."""
+        self._on_learned: Callable[[], None] = lambda: None
 
     async def set_model(self, model: str) -> None:
         """Use another model from the next request on.
@@ -168,6 +169,11 @@ class ModelInUse:
         if model == self.model:
             self.capabilities = self._apply_limits(capabilities)
             self.totals.context_window = self.capabilities.context_window
+            self._on_learned()
+
+    def follow(self, listener: Callable[[], None]) -> None:
+        """Call `listener` whenever the endpoint has reported the model's capabilities."""
+        self._on_learned = listener
 
     def _apply_limits(self, can: ModelCapabilities) -> ModelCapabilities:
         """Return the model's capabilities with limits that errors named, even in earlier runs."""

@@ -101,6 +101,26 @@ def test_continue_brings_the_conversation_back_after_a_kill(screen: Screen, serv
     assert "what is it?" in second.emulator.text()
 
 
+def test_a_continued_conversation_shows_its_share_of_the_window_that_the_endpoint_reports(
+    screen: Screen, serve: Serve
+) -> None:
+    usage = {"input_tokens": 50_000, "cache_creation_input_tokens": 0}
+    scenario = Scenario(
+        turns=(Turn((Text("Hello there."),), times=0, usage=usage),),
+        models=(ModelInfo("claude-opus-5-5", max_input_tokens=100_000),),
+    )
+    server = serve(scenario)
+    first = screen(server=server)
+    assert first.wait_until(READY), first.emulator.text()
+    first.type(b"hello\r")
+    assert first.wait_until(shows("50k tokens, 50%")), first.emulator.text()
+    first.type(b"/exit\r")
+    first.wait_until(lambda _: first.exit_status is not None)
+
+    second = screen("-c", server=server)
+    assert second.wait_until(shows("50k tokens, 50%")), second.emulator.text()
+
+
 def test_resizing_while_typing_loses_nothing(screen: Screen, serve: Serve) -> None:
     program = screen(server=serve(EDIT))
     assert program.wait_until(READY), program.emulator.text()

@@ -238,6 +238,9 @@ class RecordedConversation:
         self.mode = next_mode(self.mode, bypass_available=False, auto_available=False)
         return self.mode
 
+    def follow(self, listener: Callable[[], None]) -> None:
+        pass
+
     async def set_model(self, model: str) -> str:
         self.model = model
         return ""

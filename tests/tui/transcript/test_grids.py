@@ -8,7 +8,7 @@ from tests.tui.transcript.samples import ACTIVITIES, BLOCKS, STATUSES
 from tui.app.activity_line import ActivityView, activity_rows
 from tui.status_line.status_widget import status_row
 from tui.text.highlight import Highlighter
-from tui.text.styled_rows import MUTED, plain
+from tui.text.styled_rows import plain
 from tui.text.wrap import runs_width
 from tui.transcript.block_rows import block_rows
 from tui.transcript.blocks import Activity, RetryCountdown, ToolCard
