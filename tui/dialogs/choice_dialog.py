@@ -27,14 +27,23 @@ class ChoiceDialog(GivesAnswer[AnswerT]):
         body: Callable[[int], Sequence[Row]],
         question: str,
         answers: Sequence[tuple[Choice, AnswerT]],
+        *,
+        grants_trust: bool = False,
     ) -> None:
-        """Open with the first answer selected; `body` takes a width in cells."""
+        """Open with the first answer selected; `body` takes a width in cells.
+
+        With `grants_trust`, the first answer lets something run that nobody has reviewed yet, so
+        the last one is selected: Enter alone never trusts.
+        """
         self.ignored_keys = 0
         self._title = title
         self._body = body
         self._question = question
         self._answers = [answer for _, answer in answers]
-        self._choices = ChoiceList([choice for choice, _ in answers])
+        self._choices = ChoiceList(
+            [choice for choice, _ in answers],
+            selected_index=len(answers) - 1 if grants_trust else 0,
+        )
         super().__init__()
 
     def press(self, key: str, text: str, action_id: str | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from agent.mcp.configuration.configured_servers import ConfiguredServer
 from agent.mcp.configuration.server_definition import ServerDefinition
 from agent.mcp.configuration.tool_pins import ToolChange
 from agent.mcp.server_requests import ElicitationRequest
+from tui.dialogs.choice_dialog import ChoiceDialog
 from tui.dialogs.dialog import AnsweredDialog, AnswerT
 from tui.dialogs.mcp.changed_tools import changed_tools
 from tui.dialogs.mcp.elicited_form import BadValueError, form_fields, secret_fields
@@ -209,3 +210,24 @@ async def test_a_form_can_be_declined_before_anything_is_typed() -> None:
     answer = await McpDialogs(answers.show).elicit(asked(["port", "password"]))
     assert (answer.action, answer.content) == ("decline", None)
     assert "must not ask for secrets" in answers.shown[0]
+
+
+@pytest.mark.parametrize(
+    ("dialog", "safe"),
+    [
+        (
+            lambda: server_approval(ConfiguredServer(definition("serve"), "needs_approval")),
+            "Not now",
+        ),
+        (lambda: changed_tools("db", [ToolChange("read", "Reads.", "Reads all.")]), "No"),
+    ],
+    ids=["server", "tools"],
+)
+async def test_enter_alone_trusts_nothing_that_was_not_reviewed(
+    dialog: Callable[[], ChoiceDialog[Any]], safe: str
+) -> None:
+    shown = dialog()
+    selected = [line.row.text for line in shown.view(90).footer if line.is_selected]
+    assert safe in selected[0]
+    shown.press("enter", "", "confirm:yes")
+    assert not await shown.wait()

@@ -26,6 +26,7 @@ def changed_tools(server: str, changes: Sequence[ToolChange]) -> ChoiceDialog[bo
             (Choice("Yes", "until they change again"), True),
             (Choice("No", "they stay withheld"), False),
         ],
+        grants_trust=True,
     )
 
 

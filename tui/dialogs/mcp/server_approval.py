@@ -42,6 +42,7 @@ def server_approval(server: ConfiguredServer) -> ChoiceDialog[ConsentAnswer | No
             (Choice("No, and do not ask again", "until its definition changes"), "rejected"),
             (Choice("Not now"), None),
         ],
+        grants_trust=True,
     )
 
 
