@@ -187,6 +187,11 @@ _USERS_OWN: Final = frozenset({"axScreenReader", "screen", "theme"})
 """Read before the project is known; without effect in other files."""
 
 
+def has_effect(key: str) -> bool:
+    """Whether a key of a settings file has an effect in any file."""
+    return key in DESCRIPTIONS and key not in WITHOUT_EFFECT
+
+
 class SettingDescription(Struct, frozen=True):
     """One setting."""
 

@@ -40,17 +40,20 @@ def trusted_part(
     """
     if settings_file.source not in PROJECT_SOURCES:
         return settings_file, []
+    from agent.settings.describe import has_effect  # only for projects with settings
+
     warnings: list[SettingsWarning] = []
 
     def refuse(key: str, *path: str) -> None:
-        message = "has no effect in project settings: set it in your user settings"
+        message = "ignored in project settings, allowed only in your user settings"
         line = settings_file.line_of(*path)
         warnings.append(SettingsWarning(message, settings_file.path, line, key))
 
     model = settings_file.model
     update: dict[str, object] = {}
     for key in sorted(FORBIDDEN_IN_PROJECT & settings_file.root.members.keys()):
-        refuse(key, key)
+        if has_effect(key):
+            refuse(key, key)
         if key in model.__struct_fields__:
             update[key] = None
     if model.permissions is not None:

@@ -94,16 +94,12 @@ async def news_of_found(
 
 
 def _keys_without_effect(settings: Settings) -> Iterator[str]:
+    from agent.settings.describe import has_effect  # after the first frame
+
     for key, origin in settings.effective.origins.items():
         is_theirs = origin.file is not None and DIRECTORY in Path(origin.file).parts
-        if is_theirs and not key.startswith("$") and not _has_effect(key):
+        if is_theirs and not key.startswith("$") and not has_effect(key):
             yield key
-
-
-def _has_effect(key: str) -> bool:
-    from agent.settings.describe import DESCRIPTIONS, WITHOUT_EFFECT  # after the first frame
-
-    return key in DESCRIPTIONS and key not in WITHOUT_EFFECT
 
 
 def _instructions(settings: Settings, home: Path) -> Iterator[str]:
@@ -136,6 +132,8 @@ def _with_home(text: str, home: Path) -> str:
 
 
 def _files(settings: Settings, home: Path) -> Iterator[str]:
+    from agent.settings.describe import has_effect  # after the first frame
+
     for path in settings.watched_files:
         if DIRECTORY not in path.parts or not os.path.isfile(path):
             continue
@@ -145,7 +143,7 @@ def _files(settings: Settings, home: Path) -> Iterator[str]:
         keys = sorted(
             key
             for key, origin in settings.effective.origins.items()
-            if str(origin.file) == name and _has_effect(key) and key not in _COUNTED
+            if str(origin.file) == name and has_effect(key) and key not in _COUNTED
         )
         facts = [
             *([count_text(rules, "rule")] if rules else []),

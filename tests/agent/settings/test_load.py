@@ -266,9 +266,16 @@ def test_some_keys_never_count_from_a_project_even_when_trusted(
     told = [w for w in settings.warnings if w.key == key]
     assert [w.file for w in told] == [path]
     assert told[0].line is not None
-    assert "has no effect in project settings" in told[0].message
+    assert "ignored in project settings" in told[0].message
     assert (settings.mode, settings.additional_dirs, dict(settings.env)) == (None, (), {})
     assert (settings.values.apiKeyHelper, settings.values.baseUrl) == (None, None)
+
+
+@pytest.mark.parametrize("key", ["forceLoginMethod", "cleanupPeriodDays"])
+def test_no_message_advises_a_key_that_has_no_effect_in_any_file(world: World, key: str) -> None:
+    world.write("project/.claude/settings.json", {key: "x" if key == "forceLoginMethod" else 3})
+    told = [w.message for w in world.load(trust=True).warnings if w.key == key]
+    assert not any("user settings" in message for message in told)
 
 
 def test_the_user_may_set_them(world: World) -> None:

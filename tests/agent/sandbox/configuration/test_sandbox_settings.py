@@ -132,7 +132,7 @@ def test_what_a_project_widens_is_ignored_and_reported(
     assert [(each.file, each.message) for each in warned] == [
         (
             place.root / FILES[source],
-            "has no effect in project settings: set it in your user settings",
+            "ignored in project settings, allowed only in your user settings",
         )
     ]
     assert warned[0].line is not None
