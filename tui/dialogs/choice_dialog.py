@@ -32,7 +32,7 @@ class ChoiceDialog(GivesAnswer[AnswerT]):
     ) -> None:
         """Open with the first answer selected; `body` takes a width in cells.
 
-        With `grants_trust`, the first answer lets something run that nobody has reviewed yet, so
+        With `grants_trust`, the first answer lets something run that the user has not reviewed, so
         the last one is selected: Enter alone never trusts.
         """
         self.ignored_keys = 0

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _FILES: Final = ("command", "skill", "agent")
 _SHOWN_FIELDS: Final = ("hooks", "allowedtools", "mcpservers", "permissionmode")
 """Of the heads of such files, without separators."""
-_NOTES: Final = {"MCP server": " (asked about before it starts)"}
+_NOTES: Final = {"MCP server": " (starts only if you approve it)"}
 """Notes by kind of item."""
 
 

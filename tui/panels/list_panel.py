@@ -228,7 +228,7 @@ class ListPanel(GivesAnswer[Pick | None]):
         if self._preview is not None and self.selected_item is not None:
             body += self._preview(self.selected_item, width_cells)
         title = ((self._title, Ink(Role.ACCENT, bold=True)),)
-        return DialogView(title, body, [*self._rows(width_cells), self._footer_row(width_cells)])
+        return DialogView(title, body, [*self._rows(width_cells), *self._footer_rows(width_cells)])
 
     def _rows(self, width: int) -> list[FooterRow]:
         if not self._matches:
@@ -298,24 +298,37 @@ class ListPanel(GivesAnswer[Pick | None]):
         detail = max(text_width(shown_line(self._items[index].detail)) for index in labels)
         return max(4, min(longest, max(width // 2 - 4, width - 4 - detail)))
 
-    def _footer_row(self, width: int) -> FooterRow:
+    def _footer_rows(self, width: int) -> list[FooterRow]:
+        """Return the keys, in two rows if one has no room for all; the last key closes."""
         if not self._items:
             keys = " · ".join(f"{key} {does}" for key, does in self._list_keys.items())
             hint = f"{keys} · esc close" if keys else "esc close"
-            return FooterRow(row("   ", (hint, MUTED), is_copied=False), is_optional=True)
+            return [FooterRow(row("   ", (hint, MUTED), is_copied=False), is_optional=True)]
         count = f"{self._position + 1 if self._matches else 0}/{len(self._matches)}"
         is_open = self._query or (self._has_letters and self.is_searching)
         search_runs: tuple[Run, ...] = ()
-        parts = self.hint.split(" · ")
+        parts = [*self.hint.split(" · "), count]
         if is_open:
             search_runs = ((f"search: {self._query}▏", TEXT), (" · ", MUTED))
             parts = [part for part in parts if not _LETTER_KEY.match(part)]
-        room = width - 4 - runs_width(search_runs)
-        while len(parts) > 1 and text_width(" · ".join([*parts, count])) > room:
-            # Keep the last hint, which is how to close, and leave out the ones before it.
-            del parts[-2]
-        runs = [("   ", TEXT), *search_runs, (" · ".join([*parts, count]), MUTED)]
-        return FooterRow(row(*clip(runs, width - 1), is_copied=False), is_optional=not self._query)
+        room = width - 4
+        first, other = [parts[0]], parts[1:]
+        search_cells = runs_width(search_runs)
+        while other and text_width(" · ".join([*first, other[0]])) + search_cells <= room:
+            first.append(other.pop(0))
+        while len(other) > 2 and text_width(" · ".join(other)) > room:
+            # Keep how to close, and leave out the ones before it.
+            del other[-3]
+        if other == [count] and len(first) > 1:
+            other.insert(0, first.pop())
+        lines = [(*search_runs, (" · ".join(first), MUTED)), ((" · ".join(other), MUTED),)]
+        return [
+            FooterRow(
+                row(*clip([("   ", TEXT), *runs], width - 1), is_copied=False),
+                is_optional=index > 0 or not self._query,
+            )
+            for index, runs in enumerate(lines if other else lines[:1])
+        ]
 
     def _move(self, step: int) -> None:
         if self._matches and abs(step) > 1:

@@ -22,7 +22,7 @@ def test_places_are_relative_to_the_directory_and_what_is_not_used_is_reported()
     request = trust_request(TrustState(ROOT, False, items))
     assert [(item.text, item.file) for item in request.items] == [
         ("date", ".agent/settings.json:3"),
-        ("db: serve (asked about before it starts)", ".mcp.json"),
+        ("db: serve (starts only if you approve it)", ".mcp.json"),
         ("id", "/home/ada/x.json:1"),
     ]
 

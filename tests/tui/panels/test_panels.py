@@ -22,6 +22,7 @@ from tui.app.session.session_control import ExitReport
 from tui.dialogs.dialog import DialogView
 from tui.panels import PANELS
 from tui.panels.list_panel import Item, ListPanel
+from tui.panels.session_actions import HINT
 from tui.panels.setting_names import GROUPS
 from tui.text.styled_rows import plain
 
@@ -77,6 +78,18 @@ async def test_letters_are_not_offered_as_keys_while_they_are_searched() -> None
     assert "enter edit · t try · ↑↓ select · / search · esc close" in shown(panel.view(90))
     panel.press("/", "/", None)
     assert "search: ▏ · enter edit · ↑↓ select · esc close" in shown(panel.view(90))
+
+
+@pytest.mark.parametrize("query", ["", "slug"])
+async def test_keys_that_one_row_has_no_room_for_are_in_a_second_row(query: str) -> None:
+    panel = ListPanel("Resume", [Item("Fix the slugs")], hint=f"enter open · ctrl+a all · {HINT}")
+    panel.paste(query)
+    text = shown(panel.view(80))
+    for key in HINT.split(" · "):
+        assert key in text
+    rows = text.splitlines()
+    assert rows[-1].endswith("esc close · 1/1")
+    assert max(map(len, rows)) < 80
 
 
 async def test_a_list_is_searched_by_typing() -> None:
