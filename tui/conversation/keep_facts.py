@@ -11,7 +11,7 @@ from tui.text.styled_rows import TEXT, Row
 from tui.text.wrap import wrap
 
 _TEXT: Final = (
-    "This turn has a correction, preference or decision that later sessions could use. After such "
+    "This turn may contain a correction, preference or decision for later sessions. After such "
     "turns the model can store it in ~/.agent/memory, in up to five short requests that reuse the "
     "conversation's cache. /memory shows and edits what is stored."
 )
