@@ -5,7 +5,7 @@ Imports nothing at run time, because the first frame of the screen waits for thi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
@@ -93,10 +93,6 @@ class ConversationStatus(Protocol):
     @property
     def context_window(self) -> int:
         """How many tokens the model can take."""
-        ...
-
-    def follow(self, listener: Callable[[], None]) -> None:
-        """Call `listener` whenever the endpoint has reported the model's capabilities."""
         ...
 
 

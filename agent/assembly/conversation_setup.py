@@ -211,6 +211,7 @@ def build_command_service(
         may_lead=partial(_check_lead, settings.agent_home),
         ask_side_question=side_question.ask,
         advisor=advisor,
+        follow_model=model.model_in_use.follow,
         model_problem=model.client.problem,
     )
     return late.commands.bind(

@@ -124,6 +124,8 @@ class CommandContext(Struct, frozen=True, kw_only=True):
     """Takes the name of a team. Raises AgentError if no session can begin to lead it."""
     advisor: AdvisorChoice
     """The model that the working model may consult."""
+    follow_model: Callable[[Callable[[], None]], None]
+    """Takes a listener, called whenever the endpoint has reported the model's capabilities."""
     model_problem: Callable[[str], str | None]
     """Returns why a model cannot be used, and what to do; None if no problem is known."""
     ask_side_question: Callable[[str], Awaitable[str]]

@@ -85,10 +85,6 @@ class ModelSwitch(Protocol):
         """Switch thinking on or off; return False if the model does not support this."""
         ...
 
-    def follow(self, listener: Callable[[], None]) -> None:
-        """Call `listener` whenever the endpoint has reported the model's capabilities."""
-        ...
-
 
 class Identity(Struct, frozen=True):
     """What does not change while the program runs."""

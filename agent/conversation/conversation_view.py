@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -182,7 +181,3 @@ class StatusView:
     def context_window(self) -> int:
         """Context window of the model, in tokens."""
         return self._parts.totals.context_window
-
-    def follow(self, listener: Callable[[], None]) -> None:
-        """Call `listener` whenever the endpoint has reported the model's capabilities."""
-        self._parts.switch.follow(listener)

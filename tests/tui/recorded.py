@@ -238,9 +238,6 @@ class RecordedConversation:
         self.mode = next_mode(self.mode, bypass_available=False, auto_available=False)
         return self.mode
 
-    def follow(self, listener: Callable[[], None]) -> None:
-        pass
-
     async def set_model(self, model: str) -> str:
         self.model = model
         return ""
@@ -345,6 +342,7 @@ def center_for(conversation: RecordedConversation, home: Path | None = None) -> 
         may_lead=lambda _: None,
         ask_side_question=ask_side_question,
         advisor=NoAdvisor(),
+        follow_model=lambda _: None,
         model_problem=lambda _: None,
     )
     return CommandService(registry, custom, context, FileIndex(root, reading))

@@ -152,7 +152,7 @@ class ConversationStart:
         context = command_service.context
         values = context.settings().values
         # Until the endpoint reports the model's window, the figures are those of a table.
-        context.status.follow(parts.show_lines)
+        context.follow_model(parts.show_lines)
         parts.show_lines()
         context.shells.on_change = parts.show_lines
         context.shells.on_end = lambda shell: parts.notices.notice(end_line(shell))
