@@ -146,6 +146,9 @@ def _check_gaps(node: TreeNode, kind: str, children: list[TreeNode], source: byt
         if child.start_byte == position:
             if previous is not None:
                 _no_touch(previous, child)
+        elif kind == "variable_assignment":
+            # After `A=\⏎ `, the grammar reads the command as the value.
+            raise Unparsable("an assignment with a gap")
         elif gap and gap != b" ":
             is_behind = kind == "redirected_statement" and child.type in REDIRECTS
             if not gap_pattern.fullmatch(gap) and not (is_behind and is_lost_dash(gap)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from msgspec.structs import replace
@@ -26,6 +27,9 @@ from permissions.shell.syntax import (
 )
 
 _NUMBER_WORD = compile_late(r"[0-9]+")
+_PLAIN_TARGET = compile_late(r"[\w./:@%+=^,-]+", re.ASCII)
+_NAMED_DESCRIPTOR = compile_late(rb"\{[A-Za-z_]\w*(?:\[[^\]]*\])?\}")
+_NUMBERED_DESCRIPTOR = compile_late(rb"(?<![^\s;&|()<>`])[0-9]+\Z")
 _DOCUMENT_PARTS = frozenset(
     {"<<", "<<-", "heredoc_start", "heredoc_body", "heredoc_end", "file_descriptor", "comment"}
 )
@@ -94,6 +98,8 @@ class RedirectionReader:
 
     def read(self, node: TreeNode) -> Redirect:
         """Read one redirection."""
+        if _is_descriptor_before(self._source, node.start_byte):
+            raise Unparsable("an unusual descriptor")
         match node.type:
             case "heredoc_redirect":
                 return self._here_document(node)
@@ -122,6 +128,8 @@ class RedirectionReader:
         raw = raw_text(self._source, node)
         operator, targets = _operator_and_targets(node)
         if operator in (">&-", "<&-"):
+            if targets:
+                raise Unparsable("words after a redirection")
             return Redirect(raw, RedirectKind.DUPLICATE, None)
         words = self._split_targets(targets)
         if len(words) != 1:
@@ -132,6 +140,9 @@ class RedirectionReader:
             return Redirect(raw, RedirectKind.DUPLICATE, None)
         if operator == "<&":
             raise Unparsable("an unusual descriptor")
+        if operator == ">&" and not _PLAIN_TARGET.fullmatch(target.text):
+            # The shell expands it twice: `>&'$(x)'` runs x.
+            raise Unparsable("an unusual target of >&")
         kind = RedirectKind.READ if operator == "<" else RedirectKind.WRITE
         return Redirect(raw, kind, target, target.scripts)
 
@@ -216,11 +227,27 @@ def _reorder_line(first: Node, rest: list[Node]) -> Node:
     return result
 
 
+def _is_descriptor_before(source: bytes, start: int) -> bool:
+    """Return whether the shell reads what is in front of a redirection as part of it, although the
+    grammar has it as an argument: `{name}>x`."""
+    if source[start : start + 1] == b"&":
+        return False
+    head = source[:start]
+    if head.endswith(b"}"):
+        brace = head.rfind(b"{")
+        is_name = _NAMED_DESCRIPTOR.fullmatch(head, brace) if brace >= 0 else None
+        return is_name is not None and head[brace - 1 : brace] != b"$"
+    return _NUMBERED_DESCRIPTOR.search(head) is not None
+
+
 def _operator_and_targets(node: TreeNode) -> tuple[str, list[TreeNode]]:
     operator = ""
     targets: list[TreeNode] = []
     for child in node.children:
         if child.type == "file_descriptor":
+            if not (child.text or b"").isdigit():
+                # `-2>x`: the shell reads a word in front of the operator.
+                raise Unparsable("an unusual descriptor")
             continue
         if not child.is_named and child.type in _OPERATORS:
             operator = child.type

@@ -58,9 +58,12 @@ class CommandReader:
         assignments: list[Assignment] = []
         pieces: list[list[TreeNode]] = []
         redirects: list[Redirect] = []
-        position = -1
+        position, previous = -1, ""
         for child in node.children:
             kind = child.type
+            touches = position == child.start_byte
+            if touches and previous in REDIRECTS and kind not in REDIRECTS:
+                raise Unparsable("a word touches a redirection")
             if kind == "variable_assignment":
                 if pieces:
                     raise Unparsable("an assignment among arguments")
@@ -71,7 +74,7 @@ class CommandReader:
                 pieces.append(list(child.children))
             elif kind in WORDS:
                 # Adjacent pieces are one word for the shell, whatever the tree shows.
-                if pieces and position == child.start_byte:
+                if pieces and touches:
                     pieces[-1].append(child)
                 else:
                     pieces.append([child])
@@ -79,7 +82,7 @@ class CommandReader:
                 pieces.append([child])
             else:
                 raise Unparsable(f"'{self._raw(child)}' is not understood here")
-            position = child.end_byte
+            position, previous = child.end_byte, kind
         return assignments, pieces, redirects
 
     def _without_redirects(self, node: TreeNode) -> str:

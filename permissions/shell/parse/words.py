@@ -13,12 +13,11 @@ from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.parse.arithmetic_evaluation import EVALUATING, ArithmeticEvaluation
 from permissions.shell.parse.braces import (
     BRACES,
-    CLOSE,
-    COMMA,
     MAX_ALL_BRACE_WORDS,
-    OPEN,
+    NAME_END,
+    TILDE,
     UNBRACE,
-    expand_braces,
+    expand_word,
 )
 from permissions.shell.parse.loop_variables import CHANGING, LoopVariables
 from permissions.shell.syntax import (
@@ -40,7 +39,7 @@ _DYNAMIC_EXPANSION = compile_late(r"^\$\{!|@[A-Za-z]\}$")
 _ASSIGNING_EXPANSION = compile_late(r"^\$\{[A-Za-z_][A-Za-z0-9_]*:?=")
 _POSITIONAL = compile_late(r"\$[0-9](\w+)", re.ASCII)
 """`$1x`, which the grammar parses as one name, although only the digit is a name."""
-_NUMERIC = frozenset({"$?", "$#", "$$", "$!"})
+_NUMERIC = frozenset({"$?", "$#", "$$"})
 _PWD_COMMAND = compile_late(r"\$\(\s*pwd\s*\)|`\s*pwd\s*`")
 _TRACKED = frozenset({"HOME", "PWD", "OLDPWD", "CDPATH", "IFS"})
 _TWO_WORDS = compile_late(rb"\][ \t]+\{")
@@ -117,15 +116,13 @@ class WordReader:
         raw = self._source[first.start_byte : last.end_byte].decode("utf-8", "replace")
         pieces = [self._piece(node, at_start=node is first) for node in nodes]
         whole = join_words(raw, pieces)
-        if OPEN not in whole.text:
-            if CLOSE in whole.text or COMMA in whole.text:
-                return [Word(raw, whole.text.translate(UNBRACE), whole.splits, whole.scripts)]
+        if whole.text.isascii():
             return [whole]
-        texts = expand_braces(whole.text)
-        self._brace_words += len(texts)
+        words = expand_word(whole)
+        self._brace_words += len(words)
         if self._brace_words > MAX_ALL_BRACE_WORDS:
             raise Unparsable("brace expansions give too many words")
-        return [Word(raw, text.translate(UNBRACE), whole.splits, whole.scripts) for text in texts]
+        return words
 
     def scan(self, node: TreeNode) -> Word:
         """Return an unknown word with every substitution below `node`."""
@@ -216,6 +213,11 @@ class WordReader:
                 return self._string(node)
             case "concatenation":
                 return join_words(raw, self._pieces(node, at_start=at_start))
+            case "simple_expansion":
+                if self._source.startswith(b"\\\n", node.end_byte):
+                    raise Unparsable("a name may continue on the next line")
+                word = self._read_expansion(node, raw.lstrip(" \t\n"))
+                return replace(word, text=word.text + NAME_END)
             case kind if kind in _EXPANDING:
                 return self._read_expansion(node, raw.lstrip(" \t\n"))
             case _:
@@ -239,7 +241,8 @@ class WordReader:
     def _unusual(self, node: TreeNode, raw: str) -> Word:
         match node.type:
             case "brace_expression":
-                return Word(raw, "".join(BRACES.get(mark, mark) for mark in raw))
+                # The grammar treats a quoted `$` before it as part of it.
+                return Word(raw, _unquote(raw, at_start=False))
             case "array":
                 return self.scan(node)
             case kind if not node.is_named and kind in ("==", "=~", "(", ")", "{", "}"):
@@ -273,7 +276,9 @@ class WordReader:
                     blanks = raw[: -len(expansion)]
                     pieces.append(Word(blanks, blanks))
                 piece = self._piece(child, at_start=False)
-                pieces.append(Word(piece.raw, piece.text, False, piece.scripts))
+                text = piece.text.replace(NAME_END, "")
+                # `"$@"` and `"${a[@]}"` are any number of words.
+                pieces.append(Word(piece.raw, text, "@" in raw and piece.splits, piece.scripts))
             position = child.end_byte
         if position < node.end_byte - 1:
             pieces.append(self._string_text(position, node.end_byte - 1))
@@ -370,6 +375,9 @@ def join_words(raw: str, pieces: Sequence[Word]) -> Word:
     if len(pieces) == 1:
         piece = pieces[0]
         return piece if piece.raw == raw else replace(piece, raw=raw)
+    if pieces[0].raw in _TILDES and not pieces[1].raw.startswith("/"):
+        # `~'/x'` and `~$NAME` name no home directory.
+        pieces = [replace(pieces[0], text=pieces[0].raw.replace("~", TILDE)), *pieces[1:]]
     return Word(
         raw,
         "".join(piece.text for piece in pieces),
@@ -383,6 +391,7 @@ def _mentions_tracked(word: Word) -> bool:
 
 
 _TILDES = {"~": HOME_MARK, "~+": PWD_MARK}
+_ASSIGNED_NAME = compile_late(r"[A-Za-z_]\w*\+?=", re.ASCII)
 
 
 def _unquote(raw: str, *, at_start: bool) -> str:
@@ -395,6 +404,7 @@ def _unquote(raw: str, *, at_start: bool) -> str:
         tilde = raw.partition("/")[0]
         pieces.append(_TILDES.get(tilde, UNKNOWN))
         position = len(tilde)
+    name = _ASSIGNED_NAME.match(raw) if at_start and "~" in raw else None
     while position < len(raw):
         character = raw[position]
         if character in " \t\n":
@@ -406,9 +416,29 @@ def _unquote(raw: str, *, at_start: bool) -> str:
                 pieces.append(following)
             position += 2
             continue
+        if character == "~":
+            text, position = _later_tilde(raw, position, name.end() if name else None)
+            pieces.append(text)
+            continue
         pieces.append(GLOB_MARKS.get(character) or BRACES.get(character) or character)
         position += 1
     return "".join(pieces)
+
+
+def _later_tilde(raw: str, start: int, value_start: int | None) -> tuple[str, int]:
+    """Return what stands for an unquoted tilde that does not begin the word, and where the rest
+    begins.
+
+    The shell expands it where the word looks like an assignment: `dd of=~/x`.
+    """
+    if start != value_start and raw[start - 1 : start] != ":":
+        return TILDE, start + 1
+    prefix = re.split("[/:]", raw[start:], maxsplit=1)[0]
+    end = start + len(prefix)
+    if any(mark in prefix for mark in "{},\\"):
+        return TILDE, start + 1
+    is_home = prefix == "~" and value_start is not None and end < len(raw)
+    return (HOME_MARK if is_home else UNKNOWN), end
 
 
 def _ansi(body: str) -> str:
@@ -418,8 +448,8 @@ def _ansi(body: str) -> str:
                 number = int(match[group], base)
                 if number in range(0xD800, 0xE100) or number > 0x10FFFF or number == 0:
                     raise Unparsable("an unusual character in $'…'")
-                # Bytes above 127 depend on the locale.
-                return chr(number) if group in (2, 3) or number < 128 else UNKNOWN
+                # Characters above 127 depend on the locale.
+                return chr(number) if number < 128 else UNKNOWN
         if match[5]:
             return chr(ord(match[5]) & 0x1F)
         return _ANSI_LETTERS.get(match[6], "\\" + match[6])

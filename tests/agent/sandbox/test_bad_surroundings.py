@@ -106,9 +106,11 @@ def test_inside_another_sandbox(project: Path, available: Availability) -> None:
         pytest.skip(f"level {available.level}: {available.reason}")
     around = (*PROGRAM, "run", "--confinement", "project_files", "--")
     status = json.loads(_run(project, "status", "--json", inside=around).stdout)
-    assert status["level"] != "full"
-    assert "bubblewrap fails" in status["reason"]
-    assert "cannot enforce project" in _refuses_or_holds(project, around)
+    said = _refuses_or_holds(project, around)
+    # An ordinary user may make namespaces in those of another sandbox.
+    if status["level"] != "full":
+        assert "bubblewrap fails" in status["reason"]
+        assert "cannot enforce project" in said
 
 
 def test_a_read_only_tmp(project: Path) -> None:
