@@ -159,8 +159,9 @@ class VimKeys:
         buffer = self._buffer
         if insertion is not None:
             text = self._typed_since(insertion)
-            if insertion.command.verb in "iIaA":
-                self._insert_text(text * (insertion.command.times - 1))
+            if insertion.command.verb in _INSERTS:
+                line_break = "\n" if insertion.command.verb in "oO" else ""
+                self._insert_text((line_break + text) * (insertion.command.times - 1))
             self._last_change = (insertion.command, text, insertion.extent)
             buffer.end_step(insertion.start_draft)
         self.mode = VimMode.NORMAL
