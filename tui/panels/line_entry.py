@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from themes.theme import Role
 from tui.dialogs.dialog import DialogView, FooterRow, GivesAnswer, KeyHandling
 from tui.editing.draft import Draft
@@ -9,7 +11,7 @@ from tui.editing.edit_keys import EDIT_KEYS
 from tui.editing.text_buffer import TextBuffer
 from tui.screen.width import text_width
 from tui.text.safe_text import shown_line
-from tui.text.styled_rows import MUTED, TEXT, Ink, row
+from tui.text.styled_rows import MUTED, TEXT, Ink, Run, row
 from tui.text.wrap import clip, wrap
 
 
@@ -17,17 +19,27 @@ class LineEntry(GivesAnswer[str | None]):
     """A dialog whose answer is the typed line; None for Esc."""
 
     def __init__(
-        self, title: str, question: str, hint: str = "enter ask · esc back", text: str = ""
+        self,
+        title: str,
+        question: str,
+        hint: str = "enter ask · esc back",
+        text: str = "",
+        *,
+        address: str = "",
+        copy: Callable[[str], None] = lambda _: None,
     ) -> None:
         """`question` explains what to type, with an example; `hint` what Enter does.
 
-        `text` is the initial content of the field.
+        `text` is the initial content of the field. `address` is a part of the question: it is shown
+        as a link, and Tab passes it to `copy`.
         """
         # The user opened it, so keys typed now are meant for it.
         self.key_handling = KeyHandling(is_guarded=False)
         self._hint = hint
         self._title = title
         self._question = question
+        self._address = address
+        self._copy = copy
         self._buffer = TextBuffer(Draft.of_text(text))
         super().__init__()
 
@@ -37,6 +49,8 @@ class LineEntry(GivesAnswer[str | None]):
             self.give(self._buffer.draft.expanded_text.strip() or None)
         elif key == "escape":
             self.give(None)
+        elif key == "tab" and self._address:
+            self._copy(self._address)
         elif (edit := EDIT_KEYS.get(key)) is not None:
             edit(self._buffer)
         elif text and text.isprintable():
@@ -54,7 +68,10 @@ class LineEntry(GivesAnswer[str | None]):
         width = max(1, width_cells - 6)
         visible_text, cursor_cells = self._visible(width - 1)
         field = row(*clip([(" ❯ ", Ink(Role.ACCENT)), (visible_text, TEXT)], width_cells - 1))
-        body = [row("   ", *line.runs) for line in wrap([(self._question, MUTED)], width)]
+        before, address, after = self._question.partition(self._address or "\0")
+        link = Ink(Role.LINK, link=self._address or None)
+        question: list[Run] = [(before, MUTED), (address, link), (after, MUTED)]
+        body = [row("   ", *line.runs) for line in wrap(question, width)]
         foot = row(*clip([(f"   {self._hint}", MUTED)], width_cells - 1))
         return DialogView(
             ((self._title, Ink(Role.ACCENT, bold=True)),),

@@ -40,7 +40,7 @@ SIGNS: Final = {
 _WORDS: Final = {
     ServerState.CONNECTED: "connected",
     ServerState.PENDING: "connecting",
-    ServerState.NEEDS_AUTH: "wants you to sign in",
+    ServerState.NEEDS_AUTH: "not signed in",
     ServerState.FAILED: "failed",
     ServerState.DISABLED: "off",
 }

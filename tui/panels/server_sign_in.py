@@ -44,12 +44,22 @@ class ScreenSignIn:
         """Show the address and return the one that the user pastes; never returns after Esc."""
         url = await self._address
         text = f"Open this address to sign in:\n{url}\n{_HOW}"
-        entry = LineEntry(f"Sign in to {shown_line(self._name)}", text, "enter done · esc cancel")
+        entry = LineEntry(
+            f"Sign in to {shown_line(self._name)}",
+            text,
+            "enter done · tab copy the address · esc cancel",
+            address=url,
+            copy=self._copy,
+        )
         answer = await self._screen.show_dialog(entry)
         if answer is not None:
             return answer
         self.cancellation.set()
         return await asyncio.Future()
+
+    def _copy(self, address: str) -> None:
+        self._screen.workspace.copy_to_clipboard(address)
+        self._screen.hint("address copied")
 
 
 async def sign_in(screen: CommandScreen, live: LiveServers, name: str) -> None:

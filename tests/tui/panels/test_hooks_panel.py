@@ -106,6 +106,17 @@ async def test_a_line_is_typed_and_taken_back() -> None:
     assert await entry.wait() == "abx y"
 
 
+async def test_a_long_address_is_a_link_that_tab_copies_whole() -> None:
+    address = "https://example.org/authorize?state=" + "x" * 60
+    copied: list[str] = []
+    entry = LineEntry("Sign in", f"Open\n{address}\nnow.", address=address, copy=copied.append)
+    runs = [run for line in entry.view(40).body for run in line.runs]
+    assert "".join(text for text, ink in runs if ink.link == address) == address
+    entry.press("tab", "\t", None)
+    assert copied == [address]
+    assert not entry.is_done
+
+
 async def test_a_line_is_edited_anywhere_with_the_keys_of_the_prompt() -> None:
     entry = LineEntry("T", "Q")
     entry.paste("a long line with many words in it")
