@@ -68,9 +68,9 @@ class LineEntry(GivesAnswer[str | None]):
         width = max(1, width_cells - 6)
         visible_text, cursor_cells = self._visible(width - 1)
         field = row(*clip([(" ❯ ", Ink(Role.ACCENT)), (visible_text, TEXT)], width_cells - 1))
-        before, address, after = self._question.partition(self._address or "\0")
+        head, address, tail = self._question.partition(self._address or "\0")
         link = Ink(Role.LINK, link=self._address or None)
-        question: list[Run] = [(before, MUTED), (address, link), (after, MUTED)]
+        question: list[Run] = [(head, MUTED), (address, link), (tail, MUTED)]
         body = [row("   ", *line.runs) for line in wrap(question, width)]
         foot = row(*clip([(f"   {self._hint}", MUTED)], width_cells - 1))
         return DialogView(
