@@ -25,12 +25,13 @@ from agent.model.providers.router import ModelRouter
 from agent.model.small_model import SmallModel
 from agent.permission_config.rule_changes import RuleChanges
 from agent.recovery.overflow import AnswerRoom
-from agent.recovery.retry import RequestSource, RetryPolicy, policy_for
+from agent.recovery.retry import MAX_RETRIES, RequestSource, RetryPolicy, policy_for
 from agent.settings.load import Settings
 from agent.settings.schema import SettingsFile
 from hooks.ports import HookSession
 
 SERVER_ANSWER_S: Final = 2.0
+RETRIES_VARIABLE: Final = "CLAUDE_CODE_MAX_RETRIES"
 PolicyFor = Callable[[RequestSource], RetryPolicy]
 
 
@@ -144,11 +145,20 @@ def model_overrides(settings: Settings) -> dict[str, Override]:
 def retry_policies(settings: Callable[[], Settings], env: Mapping[str, str]) -> PolicyFor:
     """Return the retry policies, with retries for hours if settings ask for it (error-recovery)."""
 
+    max_retries = _max_retries(env)
+
     def policy(source: RequestSource) -> RetryPolicy:
         is_forced = env.get("AGENT_TUI_PERSISTENT_RETRY", "") not in {"", "0"}
-        return policy_for(source, persistent=is_forced or settings().values.persistentRetry is True)
+        persistent = is_forced or settings().values.persistentRetry is True
+        return policy_for(source, persistent=persistent, max_retries=max_retries)
 
     return policy
+
+
+def _max_retries(env: Mapping[str, str]) -> int:
+    """Return how often a request is sent again, as the user's environment sets it."""
+    text = env.get(RETRIES_VARIABLE, "").strip()
+    return int(text) if text.isascii() and text.isdecimal() else MAX_RETRIES
 
 
 def key_refresh(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from agent.assembly.environment import Environment
 from agent.errors import SessionError, SessionLocked
@@ -12,6 +13,8 @@ from agent.session.session_seal import SessionSeal
 from agent.session.store import Session, SessionInfo, SessionStore
 from agent.settings.load import Settings
 from agent.tools.shell.shell_process import sweep_private
+
+_NOTHING_TO_CONTINUE: Final = "No earlier session in this project to continue; this is a new one."
 
 
 def open_session(
@@ -40,6 +43,8 @@ def open_session(
         _refuse_existing_id(store, options.session_id)
     if session_info is None:
         session, notes = _create(store, root, launch_dir, options.session_id)
+        if options.continue_latest:
+            notes = (_NOTHING_TO_CONTINUE, *notes)
         return session, None, notes
     if options.fork_session:
         session = store.fork(session_info.id, new_id=options.session_id)
@@ -89,7 +94,7 @@ def _session_to_continue(
             "--resume without a screen needs a session's id or name; -c is the latest."
         )
     session_info = store.latest(root)
-    if session_info is None and options.continue_latest:
+    if session_info is None and options.continue_latest and not options.headless:
         raise SessionError("No earlier session in this project to continue.")
     return session_info
 

@@ -81,6 +81,11 @@ class ModelSwitch(Protocol):
         """Whether the model thinks before it answers."""
         ...
 
+    @property
+    def max_output_tokens(self) -> int:
+        """Longest answer of the model, in tokens."""
+        ...
+
     def set_thinking(self, is_on: bool) -> bool:
         """Switch thinking on or off; return False if the model does not support this."""
         ...

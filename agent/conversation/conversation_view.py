@@ -181,3 +181,8 @@ class StatusView:
     def context_window(self) -> int:
         """Context window of the model, in tokens."""
         return self._parts.totals.context_window
+
+    @property
+    def max_output_tokens(self) -> int:
+        """Longest answer of the model, in tokens."""
+        return self._parts.switch.max_output_tokens

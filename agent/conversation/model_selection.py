@@ -135,6 +135,11 @@ class ModelInUse:
         can = self.capabilities
         return can.can_think and (self._wants_thinking or not can.can_disable_thinking)
 
+    @property
+    def max_output_tokens(self) -> int:
+        """Longest answer of the model, in tokens."""
+        return self.capabilities.max_output_tokens
+
     def holds_calls(self, model: str) -> bool:
         """Whether a model's endpoint enforces tool schemas on calls, as far as is known."""
         can = self.capabilities if model == self.model else self._client.known_capabilities(model)

@@ -10,7 +10,7 @@ import os
 import select
 import stat
 import threading
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Final
 
 from agent.conversation.conversation import Conversation
@@ -31,8 +31,16 @@ _PASSED_OVER: Final = frozenset({"keep_alive", "control_cancel_request"})
 class StreamInput:
     """Reads standard input while prompts run, so that a run can be interrupted and answered."""
 
-    def __init__(self, descriptor: int, control: Control, *, output: int) -> None:
-        """Read nothing before `begin`. Once `output` is closed, nothing is sent or answered."""
+    def __init__(
+        self, descriptor: int, control: Control, *, output: int, warn: Callable[[str], None]
+    ) -> None:
+        """Read nothing before `begin`. Once `output` is closed, nothing is sent or answered.
+
+        `warn` receives a sentence about lines that are passed over.
+        """
+        self._warn = warn
+        self._passed_over: set[str] = set()
+        """Types of the lines that a warning named."""
         self._descriptor = descriptor
         self._output = output
         self._is_read = True
@@ -212,9 +220,17 @@ class StreamInput:
                 self._control.accept_response(value)
             case str() as kind if kind in _PASSED_OVER:
                 pass
+            case str() as kind if kind != "user":
+                self._pass_over(kind)
             case _:
                 return prompt_of(value)
         return None
+
+    def _pass_over(self, kind: str) -> None:
+        """Report a type of line that has no effect, once: newer clients may send more types."""
+        if kind not in self._passed_over:
+            self._passed_over.add(kind)
+            self._warn(f"Input lines of the type {kind[:80]!r} have no effect in this version.")
 
 
 def _holds_both_ends(descriptor: int) -> bool:

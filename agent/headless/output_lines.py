@@ -253,7 +253,10 @@ def models_json(conversation: Conversation) -> dict[str, Line]:
             "webSearchRequests": model.usage.web_searches,
             "costUSD": round(model.cost_usd, 6),
             **(
-                {"contextWindow": conversation.status.context_window}
+                {
+                    "contextWindow": conversation.status.context_window,
+                    "maxOutputTokens": conversation.status.max_output_tokens,
+                }
                 if name == conversation.status.model
                 else {}
             ),

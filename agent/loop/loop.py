@@ -30,7 +30,8 @@ class AgentLoop:
         max_turns: int,
         token_budget: int | None = None,
     ) -> None:
-        """`max_turns` limits the rounds with tool calls, `token_budget` the output tokens."""
+        """`max_turns` limits the rounds with tool calls and those that a Stop hook continues;
+        `token_budget` limits the output tokens."""
         self._ports = ports
         self._events = events
         self.history = LiveHistory(events)

@@ -32,7 +32,7 @@ class LoopState(Struct, frozen=True):
     """What changes between the model requests of one prompt, besides the history."""
 
     turn_count: int = 0
-    """Rounds with tool calls so far."""
+    """Rounds so far that ended in another request: with tool calls, or continued by a Stop hook."""
     recovery_count: int = 0
     """`max_tokens` continuations in a row."""
     pause_count: int = 0
@@ -57,7 +57,11 @@ class LoopState(Struct, frozen=True):
             case "pause_turn":
                 return replace(base, pause_count=self.pause_count + 1)
             case "stop_hook_blocking":
-                return replace(base, stop_hook_blocks=self.stop_hook_blocks + 1)
+                return replace(
+                    base,
+                    turn_count=self.turn_count + 1,
+                    stop_hook_blocks=self.stop_hook_blocks + 1,
+                )
             case "answer_correction":
                 return replace(base, corrections=self.corrections + 1)
             case "reactive_compact_retry" | "token_budget_continuation" | "mail":

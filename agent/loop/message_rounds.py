@@ -45,7 +45,7 @@ class MessageRounds:
         max_turns: int,
         token_budget: int | None,
     ) -> None:
-        """`max_turns` limits the rounds with tool calls, `token_budget` the output tokens."""
+        """`max_turns` limits the rounds, `token_budget` the output tokens."""
         self._ports = ports
         self._events = events
         self._history = history
@@ -55,6 +55,7 @@ class MessageRounds:
             ports.hooks,
             history,
             events,
+            max_turns=max_turns,
             answer=ports.answer,
             token_budget=token_budget,
             mail=ports.mail,

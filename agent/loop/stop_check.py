@@ -23,11 +23,16 @@ class TurnEnd:
         history: LiveHistory,
         events: TurnEvents,
         *,
+        max_turns: int,
         answer: AnswerSchema | None = None,
         token_budget: int | None = None,
         mail: MailPort | None = None,
     ) -> None:
-        """`answer` is the schema of the last answer; `token_budget` counts output tokens."""
+        """`answer` is the schema of the last answer; `token_budget` counts output tokens.
+
+        `max_turns` limits the rounds with tool calls and those that a Stop hook continues.
+        """
+        self._max_turns = max_turns
         self._answer = answer
         self._mail = mail
         self._hooks = hooks
@@ -61,6 +66,8 @@ class TurnEnd:
             reason = outcome.stop_reason or ""
             return history.terminal("stop_hook_prevented", state, reason, turns=turns)
         feedback = stop_feedback(outcome)
+        if feedback and turns > self._max_turns:
+            return history.terminal("max_turns", state, turn_limit_text(self._max_turns))
         if feedback:
             await history.commit(user_message(feedback, origin="hook"))
             return state.advance("stop_hook_blocking", detail=feedback[:200])
@@ -87,6 +94,11 @@ class TurnEnd:
             )
         await self._history.commit(user_message(correction(complaint), origin="continuation"))
         return state.advance("answer_correction", detail=complaint[:200])
+
+
+def turn_limit_text(max_turns: int) -> str:
+    """Return why a prompt ends at its limit."""
+    return f"Reached maximum number of turns ({max_turns})"
 
 
 def stop_feedback(outcome: EventOutcome | None) -> str:

@@ -15,6 +15,7 @@ from agent.history import INTERRUPTED_FOR_TOOL_NOTE, INTERRUPTED_NOTE, synthetic
 from agent.loop.live_history import LiveHistory
 from agent.loop.loop_ports import LoopPorts
 from agent.loop.loop_state import LoopState
+from agent.loop.stop_check import turn_limit_text
 from agent.messages import Message, ToolUse, tool_results_message, user_message
 from agent.stream import TurnEvents
 from agent.tools.call import CallOutcome
@@ -34,7 +35,7 @@ class ToolRound:
     def __init__(
         self, ports: LoopPorts, history: LiveHistory, events: TurnEvents, *, max_turns: int
     ) -> None:
-        """`history` ends with the answer; `max_turns` limits the rounds with calls."""
+        """`history` ends with the answer; `max_turns` limits the rounds."""
         self._ports = ports
         self._history = history
         self._events = events
@@ -49,7 +50,7 @@ class ToolRound:
         history = self._history
         turns = state.turn_count + 1
         if turns > self._max_turns:
-            detail = f"Reached maximum number of turns ({self._max_turns})"
+            detail = turn_limit_text(self._max_turns)
             await history.commit(
                 tool_results_message(synthetic_results(uses, f"Not run: {detail}."))
             )

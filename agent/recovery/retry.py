@@ -16,6 +16,9 @@ MAX_DELAY_S: Final = 32.0
 JITTER: Final = 0.25
 """Largest random part, as a share of the delay (error-recovery)."""
 
+MAX_RETRIES: Final = 10
+"""Retries if neither a kind of failure nor the user sets another number."""
+
 FEW_RETRIES: Final = 4
 """Retries if nothing listens or the response is malformed: enough for a server that is starting,
 too few to delay a user whose server does not exist."""
@@ -63,7 +66,7 @@ class GiveUp(Struct, frozen=True):
 class RetryPolicy(Struct, frozen=True):
     """How often a request is retried, and for how long."""
 
-    max_retries: int = 10
+    max_retries: int = MAX_RETRIES
     retry_capacity: bool = True
     persistent: bool = False
     """Unattended run: the time is limited, not the number of retries."""
@@ -115,11 +118,13 @@ def backoff_s(attempt: int, rng: Random) -> float:
     return delay + rng.random() * JITTER * delay
 
 
-def policy_for(source: RequestSource, *, persistent: bool = False) -> RetryPolicy:
+def policy_for(
+    source: RequestSource, *, persistent: bool = False, max_retries: int = MAX_RETRIES
+) -> RetryPolicy:
     """Return the policy of a source; only those listed as foreground are retried."""
     if source in FOREGROUND:
         is_main = source is RequestSource.MAIN
-        return RetryPolicy(persistent=persistent, probes_at_once=is_main)
+        return RetryPolicy(max_retries, persistent=persistent, probes_at_once=is_main)
     return RetryPolicy(max_retries=0, retry_capacity=False)
 
 

@@ -45,6 +45,8 @@ class ReasonSource(StrEnum):
 
     JSON = "json"
     STDERR = "stderr"
+    STDOUT = "stdout"
+    """Of a handler that blocks by its exit status and writes nothing to standard error."""
     FAILURE = "failure"
     """The handler failed, and its configuration makes failures block."""
     GENERATED = "generated"
@@ -265,6 +267,12 @@ def _exit_two(
             run, answer, _unsupported_block_text(run, rules, stderr) + cause
         )
     blocking = _to_blocking(run, rules, answer, stderr, "")
+    has_reason = blocking.reason_source is not ReasonSource.GENERATED
+    stdout = run.stdout.strip()
+    if stdout and not has_reason and answer is None and problem is None:
+        # Guards often print their reason instead of writing it to standard error.
+        told = replace(blocking.answer, reason=stdout)
+        blocking = replace(blocking, answer=told, reason_source=ReasonSource.STDOUT)
     if suspicion and answer is None:
         problem = f"blocks, but probably because it is broken, not because it decided to{cause}"
     if problem is not None:

@@ -41,6 +41,7 @@ async def test_json_is_one_result_object(hello: Headless) -> None:
     usage = result["modelUsage"]["claude-opus-5-5"]
     assert usage["outputTokens"] > 0
     assert usage["contextWindow"] >= 200_000
+    assert usage["contextWindow"] > usage["maxOutputTokens"] >= 8_000
 
 
 async def test_an_answer_that_was_cut_and_continued_is_printed_whole(
@@ -156,7 +157,36 @@ async def test_a_session_that_is_not_kept_leaves_nothing(
     assert list((fresh_home / ".agent").rglob("*.jsonl")) == []
     assert list((tmp_path / "tmp").iterdir()) == []
     status, _, err = await hello.run("-p", "more", "-c", TMPDIR=str(tmp_path / "tmp"))
-    assert (status, "No earlier session" in err) == (1, True)
+    assert (status, "No earlier session" in err) == (0, True)
+
+
+async def test_c_without_an_earlier_session_starts_one(hello: Headless) -> None:
+    status, out, err = await hello.run("-p", "one", "-c")
+    assert (status, out) == (0, "Hello there.\n")
+    assert "No earlier session" in err
+    status, _, err = await hello.run("-p", "two", "-c")
+    assert (status, err) == (0, "")
+    assert "one" in str(hello.server.requests[-1].body["messages"])
+
+
+@pytest.mark.parametrize("number", [0, 2])
+async def test_the_environment_limits_the_retries(
+    project: Path, fresh_home: Path, number: int
+) -> None:
+    overloaded = FaultPlan(Status(529, headers={"retry-after": "0"}), times=9)
+    async with ScriptedServer(Scenario(turns=(HELLO,), faults=(overloaded,))) as server:
+        env = environment(fresh_home, server.base_url, CLAUDE_CODE_MAX_RETRIES=str(number))
+        status, _, _ = await run("-p", "hi", cwd=project, env=env)
+    assert (status, len(server.requests)) == (1, number + 1)
+
+
+async def test_input_lines_of_unknown_types_are_passed_over(hello: Headless) -> None:
+    prompt = json.dumps({"type": "user", "message": {"role": "user", "content": "hi"}})
+    lines = f'{{"type": "new_kind", "x": 1}}\n{prompt}\n{{"type": "new_kind"}}\n'
+    arguments = ["-p", "--input-format", "stream-json", "--output-format", "stream-json"]
+    status, out, err = await hello.run(*arguments, stdin=lines)
+    assert (status, json.loads(out.splitlines()[-1])["result"]) == (0, "Hello there.")
+    assert err.count("'new_kind'") == 1
 
 
 async def test_standard_input_is_the_prompt_or_its_context(hello: Headless) -> None:
@@ -339,12 +369,11 @@ async def test_a_killed_run_resumes_and_does_not_run_its_tool_again(
         (["-p"], 2, "No prompt"),
         (["-p", "x", "--effort", "huge"], 2, "effort"),
         (["-p", "x", "-r", "zzz"], 1, "not a session id"),
-        (["-p", "x", "-c"], 1, "No earlier session"),
         (["-p", "x", "--settings", "missing.json"], 2, "missing.json"),
         (["hello"], 2, "not a terminal"),
         (["--nonsense"], 2, "nonsense"),
     ],
-    ids=["no-prompt", "effort", "bad-id", "nothing-to-continue", "settings", "no-tty", "flag"],
+    ids=["no-prompt", "effort", "bad-id", "settings", "no-tty", "flag"],
 )
 async def test_bad_usage_is_one_clear_line(
     hello: Headless,

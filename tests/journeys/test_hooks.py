@@ -84,7 +84,17 @@ async def test_a_stop_hook_makes_the_agent_continue_until_it_is_content(
     assert (journey.project / "tested").exists()
     assert len(journey.server.requests) == 3
     assert "Run the tests first." in str(journey.server.requests[1].body["messages"][-1])
-    assert terminal(events).reason == "completed"
+    assert (terminal(events).reason, terminal(events).turns) == ("completed", 3)
+
+
+async def test_what_a_stop_hook_continues_counts_as_a_turn(begin: Begin, fresh_home: Path) -> None:
+    configure(fresh_home, "Stop", "echo 'Not yet.' >&2; exit 2")
+    journey = await begin([Turn((Text("Done."),), times=0)], max_turns=2)
+
+    events = await journey.send("fix it")
+
+    assert (terminal(events).reason, terminal(events).turns) == ("max_turns", 2)
+    assert len(journey.server.requests) == 3
 
 
 async def test_context_of_the_start_reaches_the_model(begin: Begin, fresh_home: Path) -> None:

@@ -75,7 +75,12 @@ class _HeadlessRun:
         from agent.headless.input_lines import StreamInput
 
         control = Control(partial(write_line, sys.stdout))
-        lines = StreamInput(sys.stdin.fileno(), control, output=sys.stdout.fileno())
+        lines = StreamInput(
+            sys.stdin.fileno(),
+            control,
+            output=sys.stdout.fileno(),
+            warn=partial(_print_warning, level="warning"),
+        )
         lines.begin()
         # With a prompt on the command line, do not wait for the first line.
         first_request: tuple[Mapping[str, object], Introduction] | None = None

@@ -304,6 +304,14 @@ def test_a_veto_without_a_reason_hands_on_what_it_showed() -> None:
     assert told.system_messages == ("rm is dangerous",)
 
 
+@pytest.mark.parametrize("event", ["PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop"])
+def test_exit_two_hands_on_what_was_printed_if_nothing_else_gives_a_reason(event: str) -> None:
+    assert fire(event, code=2, stdout="use rg\n").reason == "use rg"
+    assert fire(event, code=2, stdout="use rg\n", stderr="no grep\n").reason == "no grep"
+    unread = fire(event, code=2, stdout='{"decision": "block"')
+    assert "gave no reason" in str(unread.reason)
+
+
 def test_permission_request_answers() -> None:
     allowed = fire(
         "PermissionRequest",
