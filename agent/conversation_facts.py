@@ -95,11 +95,6 @@ class ConversationStatus(Protocol):
         """How many tokens the model can take."""
         ...
 
-    @property
-    def max_output_tokens(self) -> int:
-        """How many tokens an answer of the model can have."""
-        ...
-
 
 class ServerSummary(Struct, frozen=True):
     """The MCP servers, as a run without a screen reports them."""

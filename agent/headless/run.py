@@ -69,7 +69,8 @@ async def run_headless(
     servers: Callable[[], Awaitable[ServerSummary]] = _no_servers,
     answer: AnswerSchema | None = None,
 ) -> int:
-    """Run the prompts one after another; return the first status that is not 0, else 0.
+    """Run the prompts one after another; return the first status that is not 0, else 0. A calling
+    program that introduced itself gets the status of the last prompt.
 
     `signal_status` returns the exit status for a signal that arrived, or None. With `control`, the
     sender reads the result of each prompt and decides whether to send more, so a failed prompt does
@@ -105,7 +106,9 @@ async def run_headless(
             return by_signal
         if control is not None:
             one = _status_for(control, one)
-        status = status or one
+        # A client library reads each result, and treats a status as the end of the whole run.
+        is_introduced = control is not None and control.is_introduced
+        status = one if is_introduced else status or one
         if control is None and one in {EXIT_ERROR, EXIT_INTERRUPTED}:
             break
         coming = asyncio.ensure_future(anext(prompts, None))

@@ -271,8 +271,8 @@ def _exit_two(
     stdout = run.stdout.strip()
     if stdout and not has_reason and answer is None and problem is None:
         # Guards often print their reason instead of writing it to standard error.
-        told = replace(blocking.answer, reason=stdout)
-        blocking = replace(blocking, answer=told, reason_source=ReasonSource.STDOUT)
+        printed_answer = replace(blocking.answer, reason=stdout)
+        blocking = replace(blocking, answer=printed_answer, reason_source=ReasonSource.STDOUT)
     if suspicion and answer is None:
         problem = f"blocks, but probably because it is broken, not because it decided to{cause}"
     if problem is not None:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from agent.model.scripted.faults import Stall
+from agent.model.scripted.faults import Stall, Status
 from agent.model.scripted.scenario import FaultPlan, Scenario, Text, ToolCall, Turn, When
 from agent.model.scripted.server import ScriptedServer
 from tests.journeys.conftest import HELLO
@@ -108,6 +108,22 @@ async def test_it_answers_for_the_user_and_changes_the_call(
         assert (result["subtype"], result["permission_denials"]) == ("success", [])
         assert await caller.end() == 0
     assert [path.name for path in project.iterdir()] == ["other"]
+
+
+async def test_the_status_for_a_library_is_that_of_the_last_prompt(
+    project: Path, fresh_home: Path
+) -> None:
+    failed = Turn((), fault=Status(400, message="no such thing"))
+    async with (
+        ScriptedServer(Scenario(turns=(failed, HELLO))) as server,
+        program(server, project, fresh_home) as caller,
+    ):
+        caller.request("1", subtype="initialize", hooks=None)
+        caller.prompt("one")
+        assert (await caller.until("result"))["is_error"] is True
+        caller.prompt("two")
+        assert (await caller.until("result"))["is_error"] is False
+        assert await caller.end() == 0
 
 
 async def test_it_is_asked_during_a_prompt_of_the_command_line_as_well(

@@ -114,7 +114,6 @@ class RecordedConversation:
     cost_usd: float = 0.0
     context_tokens: int = 0
     context_window: int = 200_000
-    max_output_tokens: int = 32_000
     todos: tuple[TodoItem, ...] = ()
     previews: dict[str, Display] = field(default_factory=dict)
     received: list[str] = field(default_factory=list)
