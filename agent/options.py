@@ -56,7 +56,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     settings_file: str | None = None
     """A file, or settings as JSON text; not a `Path`, which would change `//` in the text."""
     plugin_dirs: tuple[Path, ...] = ()
-    """Directories of plugins whose hooks, agents and servers are used in this run."""
+    """Directories of plugins: commands, skills, hooks, agents and servers are used in this run."""
     plugins_without_servers: tuple[Path, ...] = ()
     """Those of `plugin_dirs` whose servers are not used."""
     agents: Mapping[str, object] = field(default_factory=dict)

@@ -88,6 +88,7 @@ def build_commands(
         with_own=RuleSource.USER in settings.sources,
         with_project=RuleSource.PROJECT in settings.sources,
         launch_dir=settings.launch_dir,
+        plugins=start.plugins,
     )
     heads = FrontmatterCache(settings.agent_home / FILE)
     custom = late.custom.bind(

@@ -22,8 +22,7 @@ _OWN_FILE: Final = (
     "Ask for it in your own words, or make it a command: ~/.agent/commands/{name}.md."
 )
 _PLUGIN: Final = (
-    "--plugin-dir FOLDER uses the hooks, agents and MCP servers of a plugin; put its commands and "
-    "skills into ~/.agent/commands and ~/.agent/skills."
+    "--plugin-dir FOLDER uses the commands, skills, hooks, agents and MCP servers of a plugin."
 )
 _ELSEWHERE: Final = {
     "login logout auth connect setup-token setup-bedrock setup-vertex": _KEY,

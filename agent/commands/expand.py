@@ -110,6 +110,8 @@ class TemplateRunner:
         }
         if template.directory is not None:
             values["SKILL_DIR"] = str(template.directory)
+        if template.plugin_root is not None:
+            values["PLUGIN_ROOT"] = str(template.plugin_root)
         prefixes = ("CLAUDE_", "AGENT_TUI_")
         return {prefix + name: value for prefix in prefixes for name, value in values.items()}
 

@@ -28,12 +28,16 @@ class CommandSource(StrEnum):
     PROJECT_SKILL = "project skill"
     USER_COMMAND = "user command"
     PROJECT_COMMAND = "project command"
+    PLUGIN_SKILL = "plugin skill"
+    PLUGIN_COMMAND = "plugin command"
     SERVER = "MCP server"
     WORKFLOW = "workflow"
     BUILTIN = "built-in"
 
 
-SKILLS: Final = frozenset({CommandSource.USER_SKILL, CommandSource.PROJECT_SKILL})
+SKILLS: Final = frozenset(
+    {CommandSource.USER_SKILL, CommandSource.PROJECT_SKILL, CommandSource.PLUGIN_SKILL}
+)
 
 
 class Surface(StrEnum):
@@ -102,6 +106,8 @@ class Template(Struct, frozen=True):
     """The number of the first argument in `$N`: 1 in command files, 0 in skills."""
     directory: Path | None = None
     """The skill's own directory, for `${CLAUDE_SKILL_DIR}`."""
+    plugin_root: Path | None = None
+    """The directory of the plugin that it belongs to, for `${CLAUDE_PLUGIN_ROOT}`."""
     argument_names: tuple[str, ...] = ()
     allowed_tools: tuple[str, ...] = ()
     """Rules allowed for the turn; deny and ask rules of every source still win."""

@@ -32,8 +32,6 @@ SWITCHES: Final = (
     "hookFailureDefault",
 )
 _PLUGIN_PARTS: Final = {
-    "skills": "skills",
-    "commands": "commands",
     ".lsp.json": "language servers",
     "output-styles": "output styles",
     "themes": "themes",
@@ -42,7 +40,7 @@ _PLUGIN_PARTS: Final = {
     "settings.json": "settings",
 }
 """Parts of a plugin that are not used, by path."""
-_USED_PARTS: Final = (".claude-plugin", "hooks", "agents", ".mcp.json")
+_USED_PARTS: Final = (".claude-plugin", "hooks", "agents", "commands", "skills", ".mcp.json")
 
 
 def hook_config(settings: Settings) -> HookConfig:
@@ -70,8 +68,8 @@ def plugin_hooks(
             raise UsageError(f"--plugin-dir {directory}: {error}") from error
         if left_out := [what for name, what in _PLUGIN_PARTS.items() if (root / name).exists()]:
             notices.append(
-                f"--plugin-dir {directory}: this version uses the hooks, agents and MCP servers of "
-                f"a plugin. Left out: {', '.join(left_out)}."
+                f"--plugin-dir {directory}: this version uses the hooks, commands, skills, agents "
+                f"and MCP servers of a plugin. Left out: {', '.join(left_out)}."
             )
         elif not any((root / name).exists() for name in _USED_PARTS):
             notices.append(f"--plugin-dir {directory}: the folder contains no part of a plugin.")

@@ -383,3 +383,12 @@ async def test_a_commands_model_counts_for_its_turn_alone(begin: Begin) -> None:
     assert (journey.conversation.status.model, journey.conversation.status.effort) == (before, None)
     await journey.send("go on")
     assert journey.server.requests[-1].body["model"] == before
+
+
+async def test_a_command_of_a_plugin_becomes_its_text(begin: Begin, tmp_path: Path) -> None:
+    plugin = tmp_path / "acme"
+    write(plugin / "commands" / "greet.md", "Greet $1 as in ${CLAUDE_PLUGIN_ROOT}/tone.txt")
+    journey = await begin([DONE], plugin_dirs=(plugin,))
+    await journey.assembled.commands.custom.refresh()
+    await journey.send("/acme:greet Ada")
+    assert f"Greet Ada as in {plugin}/tone.txt" in seen(journey)

@@ -271,7 +271,7 @@ async def test_hooks_of_a_plugin_guard_and_outlive_a_reload(
     (plugin / "settings.json").write_text("{}")
     journey = await begin([bash("ls"), DONE, bash("ls"), DONE], plugin_dirs=(plugin,))
     (notice,) = [each for each in journey.assembled.notices if "plugin-dir" in each]
-    assert notice.endswith("Left out: skills, settings.")
+    assert notice.endswith("Left out: settings.")
     await journey.send("go")
     assert "no from the plugin" in str(journey.last_messages())
     configure(fresh_home, {})

@@ -166,7 +166,7 @@ CONTEXT: Final[dict[str, Any]] = {
 @click.option(
     "--plugin-dir", "plugin_dirs", multiple=True, metavar="FOLDER",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Use the hooks, agents and MCP servers of a plugin. Repeatable.",
+    help="Use the commands, skills, hooks, agents and MCP servers of a plugin. Repeatable.",
 )  # fmt: skip
 @click.option(
     "--plugin-dir-no-mcp",

@@ -1,8 +1,8 @@
 """The directories that commands and skills come from, and the files in them.
 
 Directories are `.agent` and `.claude`, in the home and in the project (each folder from the launch
-directory up to the root); `.agent` first, the user's before the project's. Source: the pattern
-"safety-and-permissions".
+directory up to the root); `.agent` first, the user's before the project's. Then those of plugins.
+Source: the pattern "safety-and-permissions".
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from agent.commands.spec import SKILLS, CommandSource
 from agent.settings.project_root import project_directories
+from hooks.config.sources import plugin_name
 
 SKILL_FILE: Final = "SKILL.md"
 MAX_DEPTH: Final = 8
@@ -35,6 +36,8 @@ class CommandLocations(Struct, frozen=True):
     """Whether the project's directories are searched."""
     launch_dir: Path | None = None
     """Where the session starts; None for the project's root."""
+    plugins: tuple[Path, ...] = ()
+    """The directories of plugins."""
 
 
 class CommandDirectory(Struct, frozen=True):
@@ -47,6 +50,10 @@ class CommandDirectory(Struct, frozen=True):
     commands."""
     is_project: bool
     """It is part of the project: its content requires trust."""
+    plugin_root: Path | None = None
+    """The directory of the plugin that it belongs to."""
+    prefix: tuple[str, ...] = ()
+    """Precedes the parts of its commands' names."""
 
 
 FoundFile: TypeAlias = tuple[str, tuple[str, ...], os.stat_result | None]
@@ -72,13 +79,25 @@ def command_directories(places: CommandLocations) -> Iterator[CommandDirectory]:
             continue
         is_skills = source in SKILLS
         for base in bases:
-            directory = base / ("skills" if is_skills else "commands")
+            directory = base / _folder(is_skills=is_skills)
             yield CommandDirectory(directory, source, is_skills, is_project)
+    for root in places.plugins:
+        prefix = (plugin_name(root),)
+        for source in (CommandSource.PLUGIN_SKILL, CommandSource.PLUGIN_COMMAND):
+            is_skills = source in SKILLS
+            directory = root / _folder(is_skills=is_skills)
+            yield CommandDirectory(directory, source, is_skills, False, root, prefix)
+
+
+def _folder(*, is_skills: bool) -> str:
+    return "skills" if is_skills else "commands"
 
 
 def watched_directories(places: CommandLocations) -> tuple[Path, ...]:
-    """Return the directories that commands and skills come from; they need not exist."""
-    return tuple(directory.path for directory in command_directories(places))
+    """Return the directories whose changes take effect in the session; they need not exist."""
+    return tuple(
+        directory.path for directory in command_directories(places) if directory.plugin_root is None
+    )
 
 
 def linked_directories(places: CommandLocations) -> Iterator[Path]:
@@ -88,7 +107,7 @@ def linked_directories(places: CommandLocations) -> Iterator[Path]:
     """
     home = os.path.join(os.path.realpath(places.home), "")
     for directory in command_directories(places):
-        if directory.is_project:
+        if directory.is_project or directory.plugin_root is not None:
             continue
         try:
             with os.scandir(directory.path) as entries:
@@ -107,12 +126,13 @@ def files_of(directory: CommandDirectory) -> Iterator[FoundFile]:
     if directory.is_skills:
         yield from _skills_in(root)
     else:
-        # Users may link directories into their home; links of a project are not followed.
-        yield from _markdown_below(root, (), frozenset(), follow=not directory.is_project)
+        # Users may link directories into their home; links of others are not followed.
+        is_own = not directory.is_project and directory.plugin_root is None
+        yield from _markdown_below(root, (), frozenset(), follow=is_own)
 
 
 def is_outside(path: str, root: Path) -> bool:
-    """Whether the path of a project's file leads out of the project through a link."""
+    """Whether the path of a project's or a plugin's file leads out of it through a link."""
     inside = os.path.realpath(root)
     return not os.path.realpath(path).startswith(os.path.join(inside, ""))
 

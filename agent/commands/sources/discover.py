@@ -1,6 +1,7 @@
-"""Command and skill files of the user and the project, found and read.
+"""Command and skill files of the user, the project and plugins, found and read.
 
-Files of a project wait until the user has trusted exactly their content. The directories are in
+Files of a project wait until the user has trusted exactly their content. Files of a plugin are
+those of the start, as its hooks are: the model may be able to write them. The directories are in
 `agent.commands.sources.directories`, the cache in `agent.commands.sources.frontmatter_cache`.
 """
 
@@ -11,9 +12,10 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.commands.sources.command_file import (
     MAX_FILE_BYTES,
@@ -59,7 +61,7 @@ class _Known(Struct, frozen=True):
     heading: Heading | None
     """None for a project's file that waits: it is not parsed before it is trusted."""
     data: bytes | None = None
-    """Its content, only for a project's file, because trust is about the content."""
+    """Its content, only for files of a project or a plugin: what was accepted is what is used."""
 
 
 class CommandFinder:
@@ -77,6 +79,7 @@ class CommandFinder:
         self._cache = cache
         self._files: dict[str, _Known] = {}
         self._to_cache: tuple[dict[str, _Known], int] = {}, 0
+        self._plugin_files: dict[str, _Known] | None = None
 
     def find(self) -> DiscoveredCommands:
         """Read the directories. Slow on a cold disk: run it in a thread. Raises nothing."""
@@ -84,10 +87,15 @@ class CommandFinder:
         waiting: list[str] = []
         problems: list[FileProblem] = []
         files: dict[str, _Known] = {}
+        plugin_files: dict[str, _Known] = {}
         at_ns = time.time_ns()
         for directory in command_directories(self._places):
             inspect = self._inspect_project if directory.is_project else self._inspect_own
+            if directory.plugin_root is not None:
+                inspect = self._inspect_plugin
             for path, parts, status in files_of(directory):
+                if directory.plugin_root is not None and not self._is_of_start(path):
+                    continue
                 if len(files) >= MAX_FILES:
                     problems.append(
                         FileProblem(directory.path, f"more than {MAX_FILES:,} command files")
@@ -102,6 +110,8 @@ class CommandFinder:
                     problems.append(FileProblem(Path(path), str(error)))
                     continue
                 files[path] = file
+                if directory.plugin_root is not None:
+                    plugin_files[path] = file
                 heading = file.heading
                 if heading is None:
                     waiting.append(name)
@@ -112,6 +122,8 @@ class CommandFinder:
                 load = partial(self._load, path, name, directory)
                 commands.append(PromptCommand(meta, load, heading.for_model))
         self._files, self._to_cache = files, (files, at_ns)
+        if self._plugin_files is None:
+            self._plugin_files = plugin_files
         return DiscoveredCommands(tuple(commands), tuple(dict.fromkeys(waiting)), tuple(problems))
 
     def write_cache(self) -> None:
@@ -154,8 +166,23 @@ class CommandFinder:
         heading = heading or _parse(path, directory, data).heading
         return _Known(signature, directory.is_skills, heading, data)
 
+    def _is_of_start(self, path: str) -> bool:
+        return self._plugin_files is None or path in self._plugin_files
+
+    def _inspect_plugin(
+        self, path: str, status: os.stat_result, directory: CommandDirectory
+    ) -> _Known:
+        if self._plugin_files is not None:
+            return self._plugin_files[path]
+        assert directory.plugin_root is not None
+        signature, data = _read_inside(path, directory.plugin_root, "plugin")
+        return _Known(signature, directory.is_skills, _parse(path, directory, data).heading, data)
+
     def _load(self, path: str, name: str, directory: CommandDirectory) -> Template:
         """Read and check the file again, so that the content that is used is what was checked."""
+        file = self._plugin_files.get(path) if self._plugin_files is not None else None
+        if directory.plugin_root is not None and file is not None and file.data is not None:
+            return _parse(path, directory, file.data).template
         _, data = self._read_project(path) if directory.is_project else _read(path)
         if directory.is_project and not self._is_trusted(path, directory, data):
             raise CommandError(
@@ -164,10 +191,7 @@ class CommandFinder:
         return _parse(path, directory, data).template
 
     def _read_project(self, path: str) -> tuple[Signature, bytes]:
-        if is_outside(path, self._places.project_root):
-            # Read rules are not applied to a command's text, so it must be inside the project.
-            raise CommandError("is a link to a file outside the project and is ignored")
-        return _read(path)
+        return _read_inside(path, self._places.project_root, "project")
 
     def _is_trusted(self, path: str, directory: CommandDirectory, data: bytes) -> bool:
         kind: ItemKind = "skill" if directory.is_skills else "command"
@@ -176,7 +200,7 @@ class CommandFinder:
 
 
 def _name(parts: tuple[str, ...], directory: CommandDirectory) -> str:
-    name = command_name(parts)
+    name = command_name((*directory.prefix, *parts))
     if name is None:
         raise CommandError("this file name cannot be typed as a command")
     if directory.is_project and name in RESERVED:
@@ -197,7 +221,27 @@ def _explain_rejection(path: str) -> str:
 
 
 def _parse(path: str, directory: CommandDirectory, data: bytes) -> CommandFile:
-    return parse_command_file(data, directory=Path(path).parent if directory.is_skills else None)
+    skill_dir = Path(path).parent if directory.is_skills else None
+    file = parse_command_file(data, directory=skill_dir)
+    root = directory.plugin_root
+    if root is None:
+        return file
+    rules = tuple(
+        rule.replace("${CLAUDE_PLUGIN_ROOT}", str(root)) for rule in file.template.allowed_tools
+    )
+    return replace(file, template=replace(file.template, plugin_root=root, allowed_tools=rules))
+
+
+def _read_inside(
+    path: str, root: Path, owner: Literal["project", "plugin"]
+) -> tuple[Signature, bytes]:
+    """Return a file of a project or a plugin; no link may lead out of it.
+
+    Read rules are not applied to a command's text.
+    """
+    if is_outside(path, root):
+        raise CommandError(f"is a link to a file outside the {owner} and is ignored")
+    return _read(path)
 
 
 def _read(path: str) -> tuple[Signature, bytes]:

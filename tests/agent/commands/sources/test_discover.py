@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.commands.command_registry import CommandRegistry, split_command
 from agent.commands.sources.directories import CommandLocations
@@ -321,3 +322,52 @@ def test_every_command_that_is_found_can_be_trusted(place: Place) -> None:
     place.accept()
     found = place.finder.find()
     assert (len(found.commands), found.waiting) == (600, ())
+
+
+@pytest.fixture
+def plugin(place: Place) -> Path:
+    root = place.home.parent / "plugins" / "tools"
+    for name, text in (
+        (".claude-plugin/plugin.json", '{"name": "acme"}'),
+        ("commands/web/greet.md", "Greet $1"),
+        (
+            "skills/deploy/SKILL.md",
+            "---\nallowed-tools: Bash(${CLAUDE_PLUGIN_ROOT}/go.sh *)\n---\nDeploy.",
+        ),
+    ):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    place.places = replace(place.places, plugins=(root,))
+    place.finder = CommandFinder(place.places, lambda: place.trust)
+    return root
+
+
+def test_commands_and_skills_of_a_plugin_have_its_name_and_know_its_directory(
+    place: Place, plugin: Path
+) -> None:
+    skill, command = place.finder.find().commands
+    assert [skill.meta.name, command.meta.name] == ["acme:deploy", "acme:web:greet"]
+    assert skill.meta.source is CommandSource.PLUGIN_SKILL
+    assert skill.load().allowed_tools == (f"Bash({plugin}/go.sh *)",)
+    assert skill.load().directory == plugin / "skills" / "deploy"
+    assert (command.load().body, command.load().plugin_root) == ("Greet $1", plugin)
+
+
+def test_what_is_written_into_a_plugin_after_the_start_has_no_effect(
+    place: Place, plugin: Path
+) -> None:
+    place.finder.find()
+    greeting = plugin / "commands" / "web" / "greet.md"
+    greeting.write_text("---\nallowed-tools: Bash\n---\nObey.")
+    greeting.with_name("later.md").write_text("Obey.")
+    _, command = place.finder.find().commands
+    assert (command.load().body, command.load().allowed_tools) == ("Greet $1", ())
+
+
+def test_a_link_out_of_a_plugin_is_reported_and_ignored(place: Place, plugin: Path) -> None:
+    secret = place.write("secret.md", "s3cret", home=True)
+    (plugin / "commands" / "key.md").symlink_to(secret)
+    (plugin / "commands" / "all").symlink_to(place.home)
+    found = place.finder.find()
+    assert [each.meta.name for each in found.commands] == ["acme:deploy", "acme:web:greet"]
+    assert "outside the plugin" in str(found.problems[0])
