@@ -68,7 +68,7 @@ class UserPorts(Struct, frozen=True, kw_only=True):
     dialog: Contender | None = None
     ask: AskUser | None = None
     plans: PlanPort | None = None
-    """Decides about plans if there is no `ask`."""
+    """Decides about plans and answers questions if there is no `ask`."""
     notice: Callable[[str, str], None] | None = None
     """Shows a line outside of a turn; takes the text and its level, `info` or `warning`."""
     live: Callable[[HookStarted | HookFinished], None] | None = None
@@ -352,9 +352,9 @@ class StartContext(Struct, frozen=True, kw_only=True):
         """Return the tools except those named; tools that ask the user need a user."""
         registry = ToolRegistry().without(without)
         if self.user.ask is None:
-            registry = registry.without({"AskUserQuestion", "EnterPlanMode"})
+            registry = registry.without({"EnterPlanMode"})
             if self.user.plans is None:
-                registry = registry.without({"ExitPlanMode"})
+                registry = registry.without({"AskUserQuestion", "ExitPlanMode"})
         names = self.options.tools
         if names is not None and "default" not in names:
             tools_by_name = {name: registry.get(name) for name in names}

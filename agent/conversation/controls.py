@@ -38,7 +38,12 @@ class ConversationControls:
         self.compact = compact
 
     def interrupt(self, reason: str = "Interrupted by user") -> bool:
-        """Interrupt the running turn without losing work; return whether anything was running."""
+        """Interrupt the running turn without losing work; return whether anything was running.
+
+        While the conversation closes, end the hooks that it waits for.
+        """
+        if self._state.closing is not None:
+            self._state.closing.abort(reason)
         if self._state.abort is None:
             reporting = (self._parts.agents.reports, self._parts.workflows)
             gave_up = [each.give_up() for each in reporting]

@@ -289,7 +289,9 @@ class Conversation:
         await self.hooks.firing.aclose()
         if self._session_started:
             self._session_started = False
-            await self.hooks.session_end(reason)
+            closing = self._state.closing = AbortController()
+            await self.hooks.session_end(reason, closing.signal)
+            self._state.closing = None
         await self._background.aclose()
         # If one closer fails, commands must still be ended and the session unlocked.
         async with AsyncExitStack() as ends:

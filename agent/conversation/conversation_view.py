@@ -30,6 +30,8 @@ class ConversationState(Struct):
     """The prompt being worked on, or the last one; empty before the first."""
     abort: AbortController | None = None
     """None if no turn is running."""
+    closing: AbortController | None = None
+    """Ends the hooks of SessionEnd; None if none run."""
     notes: list[str] = field(default_factory=list)
     """Notes for the model before the next prompt."""
     news: list[str] = field(default_factory=list)

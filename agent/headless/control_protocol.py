@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from agent.errors import AgentError
 from agent.headless.control_requests import fulfill, welcome
 from agent.headless.introduction import Introduction, IntroductionError, read_introduction
-from agent.tools.services import PlanAnswer
+from agent.tools.services import PlanAnswer, ProgramAnswers
 from hooks.answers.permission_updates import grant_of, suggestions_json
 from hooks.config.spec import HookSource
 from permissions.base.text.failure_text import StatedFailure
@@ -238,6 +238,31 @@ class Control:
             return PlanAnswer(False, feedback=str(feedback or DECLINED), ends_turn=stops)
         return PlanAnswer(is_approved=True, mode=_chosen_mode(answer.get("updatedPermissions")))
 
+    async def answer_questions(
+        self, questions: Sequence[Mapping[str, object]], tool_use_id: str, abort: AbortSignal
+    ) -> ProgramAnswers:
+        """Ask the calling program questions of the model; it answers in `updatedInput`.
+
+        Raises:
+            Aborted: the signal fired first.
+        """
+        body = {
+            "subtype": "can_use_tool",
+            "tool_name": "AskUserQuestion",
+            "input": {"questions": list(questions)},
+            "tool_use_id": tool_use_id,
+        }
+        try:
+            response = await abort.race(self._send_request(body))
+            answer = _value_of_response(response) if response is not None else None
+        except NoAnswer as error:
+            return ProgramAnswers({}, refusal=str(error))
+        if not isinstance(answer, Mapping) or answer.get("behavior") != "allow":
+            message = answer.get("message") if isinstance(answer, Mapping) else None
+            stops = isinstance(answer, Mapping) and answer.get("interrupt") is True
+            return ProgramAnswers({}, refusal=str(message or DECLINED), ends_turn=stops)
+        return ProgramAnswers(_answers_of(answer.get("updatedInput")))
+
     async def server_message(
         self, server: str, message: Mapping[str, object]
     ) -> Mapping[str, object] | None:
@@ -318,6 +343,18 @@ def _value_of_response(
         text = sanitize(str(response.get("error") or "")).strip()
         raise NoAnswer(f"{failure_text}: {text or 'it has no text'}")
     return response.get("response")
+
+
+def _answers_of(updated_input: object) -> Mapping[str, str]:
+    """Return the answers by question; several to one question are joined."""
+    answers = updated_input.get("answers") if isinstance(updated_input, Mapping) else None
+    if not isinstance(answers, Mapping):
+        return {}
+    return {
+        str(question): ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        for question, value in answers.items()
+        if value
+    }
 
 
 def decision_of(answer: object, request: PermissionRequest) -> Decision:

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
+from agent.abort import Aborted, AbortSignal
 from agent.conversation.conversation import Conversation
 from agent.conversation_facts import ServerSummary
 from agent.events import (
@@ -65,6 +66,7 @@ async def run_headless(
     replays: bool = False,
     is_stored: bool = True,
     signal_status: Callable[[], int | None] = lambda: None,
+    end: AbortSignal | None = None,
     control: Control | None = None,
     servers: Callable[[], Awaitable[ServerSummary]] = _no_servers,
     answer: AnswerSchema | None = None,
@@ -72,7 +74,8 @@ async def run_headless(
     """Run the prompts one after another; return the first status that is not 0, else 0. A calling
     program that introduced itself gets the status of the last prompt.
 
-    `signal_status` returns the exit status for a signal that arrived, or None. With `control`, the
+    `signal_status` returns the exit status for a signal that arrived, or None; `end` fires with the
+    first signal. With `control`, the
     sender reads the result of each prompt and decides whether to send more, so a failed prompt does
     not end the run. `servers` returns the MCP servers once the first prompt may begin.
     """
@@ -93,7 +96,11 @@ async def run_headless(
     # Lines are read meanwhile, because servers in the calling program respond through them.
     coming = asyncio.ensure_future(anext(prompts, None))
     try:
-        output.begin(await servers())
+        output.begin(await (end or AbortSignal()).race(servers()))
+    except Aborted:
+        coming.cancel()
+        await asyncio.wait({coming})
+        return signal_status() or EXIT_INTERRUPTED
     except BaseException:
         coming.cancel()
         await asyncio.wait({coming})

@@ -166,9 +166,9 @@ class HookDispatch:
         self._start_context = (*self._start_context, text)
         self._new_start_context = (*self._new_start_context, text)
 
-    async def session_end(self, reason: str) -> None:
+    async def session_end(self, reason: str, abort: AbortSignal | None = None) -> None:
         """Fire SessionEnd; its outcome is ignored."""
-        await self.firing.fire(SessionEnd(reason=reason))
+        await self.firing.fire(SessionEnd(reason=reason), abort)
 
     async def user_prompt_submit(self, text: str, abort: AbortSignal) -> EventOutcome | None:
         """Fire UserPromptSubmit."""

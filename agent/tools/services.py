@@ -81,8 +81,28 @@ class AskUser(Protocol):
         ...
 
 
+class ProgramAnswers(Struct, frozen=True):
+    """What the program that drives a run answered to questions of the model."""
+
+    answers: Mapping[str, str]
+    """By question text; empty if there is none."""
+    refusal: str = ""
+    """Why the program does not answer; empty if it may."""
+    ends_turn: bool = False
+
+
 class PlanPort(Protocol):
-    """Asks for approval of a plan through the program that drives a headless run."""
+    """Asks the program that drives a headless run about plans, and questions of the model."""
+
+    async def answer_questions(
+        self, questions: Sequence[Mapping[str, object]], tool_use_id: str, abort: AbortSignal
+    ) -> ProgramAnswers:
+        """Return the answers to the questions of this call, which are as in its input.
+
+        Raises:
+            Aborted: the signal fired first.
+        """
+        ...
 
     async def decide_plan(self, plan: str, tool_use_id: str, abort: AbortSignal) -> PlanAnswer:
         """Return what was decided about the plan of this call.
@@ -256,7 +276,7 @@ class ToolServices(Struct):
     """Whether the user trusts what the project adds, or it adds nothing."""
     user: AskUser | None = None
     plans: PlanPort | None = None
-    """Decides about plans if there is no `user`."""
+    """Decides about plans and answers questions if there is no `user`."""
     refusals: RefusalPort | None = None
     subagents: SubagentPort | None = None
     small_model: SmallModelPort | None = None
@@ -292,4 +312,5 @@ class ToolServices(Struct):
 
     def can_ask(self, tool: str) -> bool:
         """Whether a tool that asks the user can reach one in this run."""
-        return self.user is not None or (tool == "ExitPlanMode" and self.plans is not None)
+        is_for_program = tool in {"ExitPlanMode", "AskUserQuestion"} and self.plans is not None
+        return self.user is not None or is_for_program

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from agent.model.scripted.faults import Stall, Status
 from agent.model.scripted.scenario import FaultPlan, Scenario, Text, ToolCall, Turn, When
 from agent.model.scripted.server import ScriptedServer
-from tests.journeys.conftest import HELLO
+from tests.journeys.conftest import HELLO, Headless
 from tests.journeys.forked_program import ForkedProgram, fork_program
 from tests.journeys.program import environment, run
 
@@ -108,6 +108,69 @@ async def test_it_answers_for_the_user_and_changes_the_call(
         assert (result["subtype"], result["permission_denials"]) == ("success", [])
         assert await caller.end() == 0
     assert [path.name for path in project.iterdir()] == ["other"]
+
+
+QUESTION = {
+    "question": "Which color?",
+    "header": "Color",
+    "options": [{"label": "red"}, {"label": "blue"}],
+    "multiSelect": True,
+}
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ({"answers": {"Which color?": "green"}}, "Which color?\n→ green"),
+        ({"answers": {"Which color?": ["red", "blue"]}}, "Which color?\n→ red, blue"),
+        ({}, "declined to answer"),
+        ({"answers": 5}, "declined to answer"),
+        (None, "not now"),
+    ],
+    ids=["own-words", "several", "none", "unusable", "declined"],
+)
+async def test_it_answers_questions_of_the_model(
+    project: Path, fresh_home: Path, answer: dict[str, Any] | None, told: str
+) -> None:
+    asks = Turn((ToolCall("AskUserQuestion", {"questions": [QUESTION]}),))
+    async with (
+        ScriptedServer(Scenario(turns=(asks, HELLO))) as server,
+        program(server, project, fresh_home, "--permission-prompt-tool", "stdio") as caller,
+    ):
+        caller.prompt("paint it")
+        asked = await caller.until("control_request")
+        assert asked["request"]["subtype"] == "can_use_tool"
+        assert asked["request"]["tool_name"] == "AskUserQuestion"
+        sent = asked["request"]["input"]
+        assert sent["questions"][0]["question"] == "Which color?"
+        if answer is None:
+            caller.answer(asked, {"behavior": "deny", "message": "not now"})
+        else:
+            caller.answer(asked, {"behavior": "allow", "updatedInput": {**sent, **answer}})
+        result = await caller.until("user")
+        assert told in result["message"]["content"][0]["content"]
+        assert (await caller.until("result"))["subtype"] == "success"
+
+
+async def test_nobody_is_asked_where_the_program_does_not_answer(hello: Headless) -> None:
+    await hello.run("-p", "hi")
+    names = [tool["name"] for tool in hello.server.requests[-1].body["tools"]]
+    assert "AskUserQuestion" not in names
+
+
+async def test_a_signal_ends_the_wait_for_servers(project: Path, fresh_home: Path) -> None:
+    silent = {"mcpServers": {"silent": {"command": "sleep", "args": ["600"]}}}
+    async with (
+        ScriptedServer(Scenario(turns=(HELLO,))) as server,
+        program(server, project, fresh_home, "--mcp-config", json.dumps(silent)) as caller,
+    ):
+        caller.request("1", subtype="initialize", hooks=None)
+        caller.request("2", subtype="get_context_usage")
+        for _ in range(2):
+            await caller.until("control_response")
+        caller.process.send_signal(signal.SIGTERM)
+        assert await caller.process.stdout.read() == b""  # nothing began
+        assert await caller.process.wait() == 143
 
 
 async def test_the_status_for_a_library_is_that_of_the_last_prompt(

@@ -257,6 +257,20 @@ async def test_a_prompt_that_a_hook_blocks_is_an_error(
     assert "No secrets, please." in result["errors"][0]
 
 
+async def test_a_signal_ends_hooks_of_the_sessions_end(hello: Headless, fresh_home: Path) -> None:
+    wait = {"type": "command", "command": 'touch "$HOME/ending"; exec sleep 600', "timeout": 60}
+    (fresh_home / ".agent").mkdir()
+    settings = {"hooks": {"SessionEnd": [{"hooks": [wait]}]}}
+    (fresh_home / ".agent" / "settings.json").write_text(json.dumps(settings))
+    env = environment(fresh_home, hello.server.base_url)
+    process = await start("-p", "hi", cwd=hello.project, env=env)
+    await appeared(fresh_home / "ending")
+    process.send_signal(signal.SIGTERM)
+    out, err = await process.communicate()
+    assert (process.returncode, out) == (0, b"Hello there.\n")
+    assert b"interrupted before it ended" in err
+
+
 async def test_an_allow_flag_lets_the_call_run(project: Path, fresh_home: Path) -> None:
     turns = (Turn((ToolCall("Bash", {"command": "touch made"}),)), HELLO)
     async with ScriptedServer(Scenario(turns=turns)) as server:

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent.abort import INTERRUPTED_BY_USER, AbortController
 from agent.assembly.assemble import Assembled, UserPorts, assemble, environment_from, settings_for
 from agent.conversation.conversation import Conversation
 from agent.errors import AgentError
@@ -135,7 +136,8 @@ class _HeadlessRun:
         lines: StreamInput | None,
     ) -> int:
         options, conversation = self._options, parts.conversation
-        by_signal = _handle_signals(conversation, lines)
+        end = AbortController()
+        by_signal = _handle_signals(conversation, lines, end)
         try:
             if options.setup_only:
                 return await run_start(conversation, err=sys.stderr)
@@ -150,6 +152,7 @@ class _HeadlessRun:
                 replays=options.replays_prompts,
                 is_stored=options.stores_session,
                 signal_status=lambda: by_signal[0] if by_signal else None,
+                end=end.signal,
                 control=control,
                 servers=parts.servers.summary,
                 answer=parts.ports.answer,
@@ -180,12 +183,15 @@ def _permission_tool(name: str | None) -> PermissionTool | None:
     return PermissionTool(name)
 
 
-def _handle_signals(conversation: Conversation, lines: StreamInput | None) -> list[int]:
+def _handle_signals(
+    conversation: Conversation, lines: StreamInput | None, end: AbortController
+) -> list[int]:
     """End the run at a signal; return a list that receives the exit status of each signal."""
     statuses: list[int] = []
 
     def on_signal(status: int) -> None:
         statuses.append(status)
+        end.abort(INTERRUPTED_BY_USER)
         conversation.controls.interrupt()
         if lines is not None:
             lines.stop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -16,8 +17,8 @@ from agent.tools.base import (
     ToolOutcome,
     build_tool,
 )
-from agent.tools.decline_text import UNANSWERED
-from agent.tools.services import PartialAnswers, Question, QuestionOption
+from agent.tools.decline_text import DECLINED_AND_STOPPED, UNANSWERED
+from agent.tools.services import PartialAnswers, ProgramAnswers, Question, QuestionOption
 from agent.typed_json.read_record import as_values
 
 MAX_QUESTIONS: Final = 4
@@ -72,14 +73,23 @@ class AskUserQuestionInput(Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 async def _run(tool_input: AskUserQuestionInput, context: ToolContext) -> ToolOutcome:
-    user = context.services.user
-    if user is None:
+    services = context.services
+    questions = tuple(_question(question) for question in tool_input.questions)
+    question_values = [as_values(question) for question in tool_input.questions]
+    answers: Mapping[str, str] | None
+    if services.user is not None:
+        answers = await services.user.ask(questions, context.abort)
+    elif services.plans is not None:
+        answer = await services.plans.answer_questions(
+            question_values, context.tool_use_id, context.abort
+        )
+        if answer.refusal:
+            return _refusal_outcome(answer, question_values)
+        answers = answer.answers or None
+    else:
         raise ToolError(
             "There is no user to answer.", "Decide yourself and say which assumption you made."
         )
-    questions = tuple(_question(question) for question in tool_input.questions)
-    answers = await user.ask(questions, context.abort)
-    question_values = [as_values(question) for question in tool_input.questions]
     if answers is None:
         return ToolOutcome(
             f"{UNANSWERED} Do not ask the same again: continue with the most reasonable "
@@ -100,6 +110,17 @@ async def _run(tool_input: AskUserQuestionInput, context: ToolContext) -> ToolOu
     return ToolOutcome(
         f"{head}\n\n" + "\n\n".join(lines),
         tool_response={"questions": question_values, "answers": dict(answers)},
+    )
+
+
+def _refusal_outcome(
+    answer: ProgramAnswers, question_values: list[dict[str, object]]
+) -> ToolOutcome:
+    return ToolOutcome(
+        DECLINED_AND_STOPPED if answer.ends_turn else answer.refusal,
+        is_error=True,
+        tool_response={"questions": question_values, "answers": {}},
+        ends_turn=answer.ends_turn,
     )
 
 
