@@ -42,6 +42,7 @@ def plan_mounts(policy: SandboxPolicy) -> dict[str, MountKind]:
         (policy.pinned_directories, MountKind.WRITABLE),
         ((*policy.write_roots, *policy.caches), MountKind.WRITABLE),
         (policy.read_only, MountKind.READ_ONLY),
+        (policy.session_directories, MountKind.WRITABLE),
         (policy.missing_directories, MountKind.EMPTY),
         ([path for path in policy.visible if path not in writable], MountKind.READ_ONLY),
         (policy.secret, MountKind.MASK),
@@ -67,8 +68,9 @@ def mount_arguments(
 
     Args:
         mounts: What `plan_mounts` returned for the policy.
-        descriptors: An open descriptor for each path whose kind is in `OPENED`. The path must not
-            be resolved again, since a command that runs meanwhile could replace it by a link.
+        descriptors: An open descriptor for each path whose kind is in `OPENED`, or of the session's
+            directory that takes its place. The path must not be resolved again, since a command
+            that runs meanwhile could replace it by a link.
     """
     arguments = [
         *("--ro-bind", "/", "/", "--dev", "/dev", *_proc(hides_processes)),

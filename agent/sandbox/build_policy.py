@@ -62,6 +62,8 @@ class PolicyRequest(Struct, frozen=True, kw_only=True):
     """Whether the user allows all Unix sockets."""
     sockets: tuple[str, ...] = ()
     """Unix sockets that the user allows by path."""
+    can_mount: bool
+    """Whether a directory of the session can be mounted in the place of another one."""
     search: NameSearch = field(default_factory=NameSearch)
     """Finds protected names; reuse it to keep its cache."""
 
@@ -84,11 +86,7 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
         raise PolicyError("the working directory is /, which cannot be opened for writing alone")
     is_shared = request.confinement is Confinement.PROJECT_FILES
     roots = _canonical((*scope, *lists.allow_write)) if _may_write(request) else ()
-    caches = (
-        shared_caches(context.home, request.user_env, temp_dir)
-        if is_shared
-        else private_caches(temp_dir)
-    )
+    caches = _caches(request, temp_dir)
     opens_all = request.unix_sockets and _may_write(request)
     cwd = os.path.realpath(request.cwd)
     own = _own(context)
@@ -112,7 +110,7 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
     names_by_root = {root: request.search.find(root, cwd) for root in roots}
     names = {root: one.names for root, one in names_by_root.items()}
     mounts = protected_mounts(roots, cwd, context.protected_files, names=names)
-    writable = (*roots, *caches.directories)
+    writable = (*roots, *caches.directories, *caches.session_directories)
     read_only = (*read_only, *own_program(writable), *caches.read_only)
     all_read_only = _unique((*mounts.read_only, *_inside(read_only, writable)))
     return SandboxPolicy(
@@ -121,6 +119,7 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
         temp_dir=temp_dir,
         write_roots=_unique((*roots, *mounts.writable)),
         caches=caches.directories,
+        session_directories=caches.session_directories,
         pinned_directories=_outside(
             (*mounts.pinned_directories, *pins_around(writable, (*denied_paths, *read_only))),
             all_read_only,
@@ -156,6 +155,13 @@ def _opens_shared_directory(paths: Iterable[str], scope: tuple[str, ...]) -> boo
         f"{path}/".startswith(beginnings(OVERLAID)) and not f"{path}/".startswith(beginnings(scope))
         for path in directories
     )
+
+
+def _caches(request: PolicyRequest, temp_dir: str) -> PackageCaches:
+    if request.confinement is not Confinement.PROJECT_FILES:
+        return private_caches(temp_dir)
+    home, env = request.context.home, request.user_env
+    return shared_caches(home, env, temp_dir, can_mount=request.can_mount)
 
 
 def _may_write(request: PolicyRequest) -> bool:

@@ -196,7 +196,7 @@ def _in_bubblewrap(
         mounts_by_path = plan_mounts(policy)
         by_path = {}
         for path in [one for one, kind in mounts_by_path.items() if kind in OPENED]:
-            by_path[path] = open_anything(path)
+            by_path[path] = open_anything(policy.session_directories.get(path, path))
             descriptors.append(by_path[path])
         arguments = mount_arguments(
             policy, mounts_by_path, by_path, hides_processes=available.hides_processes

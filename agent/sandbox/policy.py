@@ -51,6 +51,9 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
     """Working directories that may be written."""
     caches: tuple[str, ...] = ()
     """Package caches that may be written."""
+    session_directories: Mapping[str, str] = field(default_factory=dict)
+    """Directories in whose place one of the session is mounted, each with that one; what is
+    `read_only` in them is mounted into it."""
     pinned_directories: tuple[str, ...] = ()
     """Writable directories that cannot be renamed or removed."""
     read_only: tuple[str, ...] = ()
@@ -99,6 +102,9 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
         if _is_below_one(path, self.denied_paths):
             return "a deny rule"
         if is_below(path, self.temp_dir):
+            return None
+        replaced_depth = deepest(path, self.session_directories)
+        if replaced_depth > 0 and deepest(path, self.read_only) <= replaced_depth:
             return None
         protected_paths = (
             *self.read_only,

@@ -7,6 +7,7 @@ Next: `agent.sandbox.build_policy` (what a confinement means here) and
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -27,11 +28,13 @@ from agent.sandbox.network.call_access import SessionAccess
 from agent.sandbox.network.call_tokens import NetworkCall
 from agent.sandbox.network.namespace import NamespaceRefused
 from agent.sandbox.network.session_network import SessionNetwork
+from agent.sandbox.package_caches import DIRECTORY
 from agent.sandbox.placeholders import Placeholders
 from agent.sandbox.planted.planted_repositories import SubmoduleSearch, what_runs
 from agent.sandbox.policy import Network, SandboxPolicy
 from agent.sandbox.protected.protected_names import NameSearch
 from agent.sandbox.refusals import RefusalLog
+from permissions.base.files.directory_trees import remove_tree
 from permissions.base.process.reading_programs import ReadingPrograms
 from permissions.base.process.spawn import CannotConfine, Confine, Launch
 from permissions.confinement import Confinement, SandboxLevel, can_hold
@@ -135,6 +138,7 @@ class Sandbox:
                     word_paths=(*names, *without_sockets(request.word_paths)),
                     masks_denied=request.masks_denied,
                     network=request.network,
+                    can_mount=self.available.backend is Backend.BUBBLEWRAP,
                     search=self._names,
                     settings_lists=path_lists(settings, context, request.confinement)
                     if request.masks_denied
@@ -246,9 +250,14 @@ class Sandbox:
         return SessionAccess(self.network, call, program.env)
 
     async def aclose(self) -> None:
-        """Stop the proxy; commands that still run lose network access."""
+        """Stop the proxy, so that commands that still run lose network access, and remove the
+        session's package caches."""
         if self.network is not None:
             await self.network.aclose()
+        temp_dir = self._context().scratch_dir
+        if temp_dir is not None:
+            with contextlib.suppress(OSError):
+                await asyncio.to_thread(remove_tree, temp_dir / DIRECTORY)
 
     def confine_where_held(self, request: RunRequest) -> Confine:
         """Return a function that confines our own programs, or leaves them unchanged where that

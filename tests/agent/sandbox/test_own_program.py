@@ -29,7 +29,7 @@ def test_the_program_is_not_changed_where_a_command_may_write(
     make_confined: MakeConfined, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     confined = make_confined()
-    cache = confined.home / ".cache" / "uv"
+    cache = confined.home / ".cache" / "pypoetry"
     around = confined.project / "envs" if kind == "environment" else cache / "archive-v0"
     place = around / "one"
     (place / "lib").mkdir(parents=True)

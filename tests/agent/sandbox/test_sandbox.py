@@ -448,16 +448,53 @@ def test_caches_in_a_home_directory_that_is_written_stay_open(make_confined: Mak
 def test_programs_that_were_installed_in_a_cache_are_not_changed(
     make_confined: MakeConfined,
 ) -> None:
-    """The user's own `npx`, and git hooks of `pre-commit`, run them unconfined."""
+    """The user's own `npx`, `uvx` and git hooks of `pre-commit` run them unconfined; what a command
+    installs there is installed for the session."""
     confined = make_confined()
     places = (".npm/_npx", ".cache/pnpm/dlx", ".cache/pre-commit")
-    for name in (".npm", *places[1:]):
-        (confined.home / name).mkdir(parents=True)
-    command = "; ".join(f"mkdir -p ~/{one}; echo evil > ~/{one}/x" for one in places)
-    command += "; mv ~/.npm/_npx ~/.npm/a; echo x > ~/.npm/x; echo home=$PRE_COMMIT_HOME."
+    others = (".cache/uv/archive-v0", ".local/share/uv/tools", ".local/share/pnpm/store")
+    for name in (*places, *others):
+        (confined.home / name / "old").mkdir(parents=True)
+        (confined.home / name / "old" / "program").write_text("mine\n")
+        (confined.home / name / "db").write_text("mine\n")
+    command = "; ".join(
+        f"cd ~/{one}; mkdir new; echo evil | tee x new/x db old/program"
+        for one in (*places, *others)
+    )
+    command += "; mv ~/.npm/_npx ~/.npm/a; echo x > ~/.npm/x"
     run = confined.run(command, Confinement.PROJECT_FILES)
-    for name in places:
-        assert not (confined.home / name / "x").exists(), name
+    for name in (*places, *others):
+        files = {path.name: path for path in (confined.home / name).rglob("*") if path.is_file()}
+        assert set(files) == {"program", "db"}, name
+        assert {path.read_text() for path in files.values()} == {"mine\n"}, name
     assert not (confined.home / ".npm" / "a").exists()
     assert (confined.home / ".npm" / "x").exists(), run.output
-    assert "home=." in run.output, "what is installed is used"
+    names = " ".join(f"~/{one}/old/program ~/{one}/new/x ~/{one}/db" for one in places)
+    later = confined.run(f"cat {names}; echo home=$PRE_COMMIT_HOME.", Confinement.PROJECT_FILES)
+    assert later.output.split() == [*["mine", "evil", "evil"] * 3, "home=."]
+    makes = "mkdir $pnpm_config_store_dir/y && mkdir -p $UV_CACHE_DIR/x $UV_TOOL_DIR/x && echo made"
+    assert confined.run(makes, Confinement.PROJECT_FILES).output.strip() == "made"
+
+
+async def test_caches_of_the_session_end_with_it(make_confined: MakeConfined) -> None:
+    confined = make_confined()
+    confined.run("mkdir -p $UV_CACHE_DIR/x; echo x > $TMPDIR/x", Confinement.PROJECT_FILES)
+    assert (confined.temp_dir / "cache").exists()
+    await confined.sandbox.aclose()
+    assert not (confined.temp_dir / "cache").exists()
+    assert (confined.temp_dir / "x").exists()
+
+
+def test_a_link_in_the_place_of_a_cache_of_the_session_is_not_followed(
+    make_confined: MakeConfined,
+) -> None:
+    confined = make_confined()
+    outside = confined.home / "outside"
+    for path in (outside, confined.home / ".npm" / "_npx"):
+        path.mkdir(parents=True)
+    plant = f"rm -rf $TMPDIR/cache; ln -s {outside} $TMPDIR/cache"
+    confined.run(plant, Confinement.PROJECT_FILES)
+    run = confined.run("echo x > ~/.npm/_npx/x; echo x > ~/.npm/x", Confinement.PROJECT_FILES)
+    assert list(outside.iterdir()) == []
+    assert not (confined.home / ".npm" / "_npx" / "x").exists()
+    assert (confined.home / ".npm" / "x").exists(), run.output
