@@ -185,7 +185,7 @@ def test_a_socket_without_a_path_is_reached_only_inside(
     assert (ended.exit_code == 0) is is_reached, ended.stderr
 
 
-def test_only_the_thread_that_starts_such_programs_is_restricted() -> None:
+def test_only_the_thread_that_starts_such_programs_is_restricted(tmp_path: Path) -> None:
     address = f"\0agent-tui-test-{os.getpid()}"
     with socket.socket(socket.AF_UNIX) as server, socket.socket(socket.AF_UNIX) as client:
         server.bind(address)
@@ -194,4 +194,4 @@ def test_only_the_thread_that_starts_such_programs_is_restricted() -> None:
         assert thread_id == start_in_scope(threading.get_ident)
         client.connect(address)
     with pytest.raises(FileNotFoundError):
-        start_in_scope(lambda: os.stat("/nonexistent"))
+        start_in_scope(lambda: os.stat(tmp_path / "missing"))
