@@ -204,6 +204,15 @@ class HookStarted(Struct, frozen=True):
     type: Literal["hook_started"] = "hook_started"
 
 
+class HookRun(Struct, frozen=True):
+    """One handler that ended, with the first part of what it wrote."""
+
+    outcome: Literal["success", "error", "cancelled"]
+    stdout: str = ""
+    stderr: str = ""
+    exit_code: int | None = None
+
+
 class HookFinished(Struct, frozen=True):
     """Handlers of a hook event ended; `notices` are lines for users, failures included."""
 
@@ -211,6 +220,10 @@ class HookFinished(Struct, frozen=True):
     event: str
     outcome: str
     notices: tuple[str, ...] = ()
+    subject: str = ""
+    """What matchers of the event are tested against, such as a tool's name; may be empty."""
+    runs: tuple[HookRun, ...] = ()
+    """Of the handlers that are not functions of a calling program, and not in the background."""
     tool_use_id: str | None = None
     agent_id: str | None = None
     type: Literal["hook_finished"] = "hook_finished"

@@ -74,6 +74,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     include_partial_messages: bool = False
     forwards_agent_text: bool = False
     """Whether a stream-json run contains texts of agents, not only their calls and results."""
+    shows_hooks: bool = False
+    """Whether a stream-json run contains lines about hooks."""
     replays_prompts: bool = False
     """Whether prompts of a stream-json run are repeated in its output."""
     asks_over_stdout: bool = False

@@ -45,6 +45,7 @@ from agent.headless.outcome import Outcome, outcome_of, stop_outcome
 from agent.headless.output_lines import (
     PartialLines,
     api_error_line,
+    hook_lines,
     init_line,
     message_line,
     models_json,
@@ -79,17 +80,20 @@ class HeadlessOutput:
         stderr: TextIO,
         partial_messages: bool = False,
         forwards_agent_text: bool = False,
+        shows_hooks: bool = False,
         replays: bool = False,
         is_stored: bool = True,
         answer: AnswerSchema | None = None,
     ) -> None:
         """`partial_messages` adds `stream_event` lines to stream-json, `replays` adds each prompt,
-        `forwards_agent_text` adds what agents say between their calls.
+        `forwards_agent_text` adds what agents say between their calls, `shows_hooks` the runs of
+        hooks.
 
         `answer` is the schema of the answers.
         `is_stored` is whether the session can be resumed later.
         """
         self._forwards_agent_text = forwards_agent_text
+        self._shows_hooks = shows_hooks and output_format == "stream-json"
         self._replays = replays
         self._is_stored = is_stored
         self._answer = answer
@@ -206,6 +210,9 @@ class HeadlessOutput:
                 self._print(f"{event.level}: {event.text}")
                 run.notices.append(event.text)
             case HookFinished():
+                if self._shows_hooks:
+                    for line in hook_lines(event, self._conversation.view.session_id):
+                        self._line(line)
                 for notice in event.notices:
                     # The same notice is written only once.
                     if notice not in run.hook_notices:

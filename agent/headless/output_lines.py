@@ -20,6 +20,7 @@ from agent.events import (
     AgentEvent,
     Compacted,
     Complete,
+    HookFinished,
     MessageCommitted,
     ModelFallback,
     RetryScheduled,
@@ -173,6 +174,25 @@ def notice_line(event: RetryScheduled | ModelFallback | Compacted, session_id: s
             trigger = "manual" if event.trigger == "manual" else "auto"
             metadata = {"trigger": trigger, "pre_tokens": event.tokens_before}
             return line | {"subtype": "compact_boundary", "compact_metadata": metadata}
+
+
+def hook_lines(event: HookFinished, session_id: str) -> Iterator[Line]:
+    """Yield two `system` lines for each handler of a hook event: its start and its output."""
+    name = f"{event.event}:{event.subject}" if event.subject else event.event
+    for run in event.runs:
+        line: Line = {
+            "type": "system",
+            "hook_id": _new_uuid(),
+            "hook_name": name,
+            "hook_event": event.event,
+            "session_id": session_id,
+        }
+        yield line | {"subtype": "hook_started", "uuid": _new_uuid()}
+        output: Line = {"output": run.stdout + run.stderr, "stdout": run.stdout}
+        if run.exit_code is not None:
+            output["exit_code"] = run.exit_code
+        output |= {"stderr": run.stderr, "outcome": run.outcome}
+        yield line | output | {"subtype": "hook_response", "uuid": _new_uuid()}
 
 
 def workflow_line(fields: Line, session_id: str) -> Line:

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.abort import AbortSignal
-from agent.events import AgentEvent, HookFinished, HookStarted, Notice
+from agent.events import AgentEvent, HookFinished, HookRun, HookStarted, Notice
 from hooks.answers.outcome import EventOutcome
-from hooks.answers.response import first_line
-from hooks.config.spec import HandlerSpec
+from hooks.answers.response import HandlerOutcome, first_line
+from hooks.config.select import matcher_value
+from hooks.config.spec import CallbackHandler, HandlerSpec
 from hooks.events import HookEventPayload
 from hooks.events.capabilities import EFFECTS
 from hooks.ports import HookSession
@@ -217,7 +218,7 @@ class HookFiring:
                 live(HookFinished(self._turn_id, name, "", (), tool_use_id=tool_use_id))
         if outcome.outcome == "skipped":
             return None
-        self._finish(outcome, tool_use_id)
+        self._finish(outcome, tool_use_id, matcher_value(name, payload.to_json()) or "")
         return outcome
 
     def _who(self) -> dict[str, object]:
@@ -228,7 +229,7 @@ class HookFiring:
         if outcome is not None and outcome.additional_context:
             self._late.append(outcome.additional_context)
 
-    def _finish(self, outcome: EventOutcome, tool_use_id: str | None) -> None:
+    def _finish(self, outcome: EventOutcome, tool_use_id: str | None, subject: str = "") -> None:
         self._carry_out(outcome)
         notices = self._news((*outcome.notices, *outcome.config_warnings), outcome.event)
         notify = self.listeners.notify
@@ -245,6 +246,8 @@ class HookFiring:
                 outcome.event,
                 str(outcome.outcome),
                 notices,
+                subject,
+                _runs(outcome),
                 tool_use_id=tool_use_id,
                 agent_id=self.agent_id,
             )
@@ -288,6 +291,27 @@ class HookFiring:
 
     def _show(self, event: AgentEvent) -> None:
         self._events.append(event)
+
+
+_RUN_OUTCOMES: Final[Mapping[HandlerOutcome, Literal["success", "error", "cancelled"]]] = {
+    HandlerOutcome.SUCCESS: "success",
+    HandlerOutcome.BLOCKING: "success",
+    HandlerOutcome.NON_BLOCKING_ERROR: "error",
+    HandlerOutcome.CANCELLED: "cancelled",
+}
+
+
+def _runs(outcome: EventOutcome) -> tuple[HookRun, ...]:
+    return tuple(
+        HookRun(
+            "error" if result.exit_code else _RUN_OUTCOMES[result.outcome],
+            result.stdout,
+            result.stderr or result.error or "",
+            result.exit_code,
+        )
+        for result in outcome.results
+        if result.outcome in _RUN_OUTCOMES and not isinstance(result.spec.handler, CallbackHandler)
+    )
 
 
 def _feedback_lines(outcome: EventOutcome) -> tuple[str, ...]:

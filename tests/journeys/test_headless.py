@@ -257,6 +257,27 @@ async def test_a_prompt_that_a_hook_blocks_is_an_error(
     assert "No secrets, please." in result["errors"][0]
 
 
+async def test_lines_about_hooks(hello: Headless, fresh_home: Path) -> None:
+    say = {"type": "command", "command": "echo out; echo err >&2; exit 1"}
+    (fresh_home / ".agent").mkdir()
+    settings = {
+        "hooks": {"SessionStart": [{"hooks": [say]}], "Stop": [{"hooks": [say, NO_SECRETS]}]}
+    }
+    (fresh_home / ".agent" / "settings.json").write_text(json.dumps(settings))
+    arguments = ["-p", "hi", "--output-format", "stream-json", "--max-turns", "1"]
+    _, out, _ = await hello.run(*arguments)
+    assert "hook_" not in out
+    _, out, _ = await hello.run(*arguments, "--include-hook-events")
+    lines = [line for line in map(json.loads, out.splitlines()) if "hook_id" in line]
+    assert [line["subtype"] for line in lines[:2]] == ["hook_started", "hook_response"]
+    assert len({line["hook_id"] for line in lines[:2]}) == 1
+    names = [line["hook_name"] for line in lines if line["subtype"] == "hook_response"]
+    assert names[:3] == ["SessionStart:startup", "Stop", "Stop"]
+    assert (lines[1]["stdout"], lines[1]["stderr"]) == ("out\n", "err\n")
+    assert (lines[1]["exit_code"], lines[1]["outcome"]) == (1, "error")
+    assert (lines[5]["exit_code"], lines[5]["outcome"]) == (2, "error")
+
+
 async def test_a_signal_ends_hooks_of_the_sessions_end(hello: Headless, fresh_home: Path) -> None:
     wait = {"type": "command", "command": 'touch "$HOME/ending"; exec sleep 600', "timeout": 60}
     (fresh_home / ".agent").mkdir()

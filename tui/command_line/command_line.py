@@ -216,6 +216,10 @@ CONTEXT: Final[dict[str, Any]] = {
     help="Add the texts of agents to stream-json.",
 )  # fmt: skip
 @click.option(
+    "--include-hook-events", "shows_hooks", is_flag=True,
+    help="Add the runs of hooks to stream-json.",
+)  # fmt: skip
+@click.option(
     "--replay-user-messages", "replays_prompts", is_flag=True,
     help="Repeat each prompt in the output when its turn comes.",
 )  # fmt: skip

@@ -51,7 +51,7 @@ SECTIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         "Headless mode (-p)",
         (
             "output_format", "json_schema", "input_format", "include_partial_messages",
-            "forwards_agent_text", "replays_prompts", "permission_prompt_tool",
+            "forwards_agent_text", "shows_hooks", "replays_prompts", "permission_prompt_tool",
             "no_session_persistence", "init", "maintenance", "init_only",
         ),
     ),

@@ -10,7 +10,7 @@ import click
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _TAKEN_FLAGS: Final = (
     "--await-initialize", "--debug-to-stderr", "--exclude-dynamic-system-prompt-sections",
-    "--include-hook-events", "--mcp-debug", "--no-chrome",
+    "--mcp-debug", "--no-chrome",
 )  # fmt: skip
 _TAKEN_VALUES: Final = (
     "--betas", "--permission-prompts", "--system-prompt-snapshot", "--thinking-display",

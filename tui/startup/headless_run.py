@@ -149,6 +149,7 @@ class _HeadlessRun:
                 stderr=sys.stderr,
                 partial_messages=options.include_partial_messages,
                 forwards_agent_text=options.forwards_agent_text,
+                shows_hooks=options.shows_hooks,
                 replays=options.replays_prompts,
                 is_stored=options.stores_session,
                 signal_status=lambda: by_signal[0] if by_signal else None,
