@@ -101,14 +101,13 @@ def open_values(program: str, words: Sequence[Word]) -> list[Word]:
         if isinstance(program_record.read_only, ReadOnly)
         else names("")
     )
+    is_unread = program_record.accesses is None and program_record.read_only is None
     values = [
-        _path_value(word)
+        word
         for option, word in option_values
-        if option not in read and _takes_path(option)
+        if (option not in read if option else is_unread and not runs_rest)
     ]
-    if not runs_rest and program_record.accesses is None and program_record.read_only is None:
-        values.extend(word for option, word in option_values if not option)
-    return [word for word in values if _is_path(word)]
+    return [path for word in values for path in _paths_in(word)]
 
 
 def _option_values(words: Sequence[Word]) -> Iterator[tuple[str, Word]]:
@@ -122,15 +121,13 @@ def _option_values(words: Sequence[Word]) -> Iterator[tuple[str, Word]]:
             yield "", word
         elif equals:
             yield name, Word(word.raw, word.text[len(name) + 1 :], word.splits)
-        elif not name.startswith("--") and len(name) > 2:
+        elif name[1].isalnum() and len(name) > 2:
             yield name[:2], Word(word.raw, word.text[2:], word.splits)
+        elif "/" in name or ".." in name:
+            yield name, word
         is_open = name.startswith("-") and not equals
         is_cluster = is_open and re.fullmatch(r"-[A-Za-z]{2,}o", name) is not None
         option = ("-o" if is_cluster else name) if is_open else ""
-
-
-def _takes_path(option: str) -> bool:
-    return option in ("-o", "-O") or len(option) > 2
 
 
 def _path_value(word: Word) -> Word:
@@ -144,10 +141,26 @@ def _first_operand(words: Sequence[Word]) -> int:
     return next(operands, len(words))
 
 
-def _is_path(word: Word) -> bool:
+def _paths_in(word: Word) -> Iterator[Word]:
+    """Yield what a program may read as a path in a word: all of it, and what follows a character
+    that does not belong to a name (`CREATE:../x`), or a letter of an option (`-xf../y`)."""
     text = word.text
-    leads_on = ("/" in text or text.startswith("..")) and not re.search(r"\s|://", text)
-    return word.is_literal and leads_on and text not in _DEVICES
+    if not word.is_literal or _ADDRESS.match(text) or text in _DEVICES:
+        return
+    starts = _START_IN_TEXT if re.search(r"\s", text) else _START
+    for match in starts.finditer(text):
+        path = text[match.start() :]
+        if "/" in path or path.startswith(".."):
+            yield Word(word.raw, path, word.splits)
+
+
+_ADDRESS = compile_late(
+    r"(?:https?|wss?|s?ftps?|ssh|git|svn|s3|gs|oci|docker|redis|amqps?|mysql|mongodb"
+    r"|postgres(?:ql)?)(?:\+\w+)?://[^/]"
+)
+_START = compile_late(r"\A|(?<![./])(?=\.\.(?:/|\Z))|(?<=[^\w./*?~^$-])[/~]|(?<=[=:,])(?=\w[^/]*/)")
+_START_IN_TEXT = compile_late(r"(?:\A|(?<=[=:,@]))(?:\.\.(?=/|\Z)|[/~])")
+"""In sentences, paths often follow a blank."""
 
 
 def _is_elsewhere(text: str) -> bool:
