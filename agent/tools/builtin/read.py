@@ -21,7 +21,13 @@ from agent.tools.base import (
 )
 from agent.tools.builtin.read_image import image_outcome, image_type
 from agent.tools.builtin.read_notebook import notebook_outcome
-from agent.tools.builtin.read_pdf import MAX_PAGES, MAX_PDF_BYTES, page_numbers, pdf_outcome
+from agent.tools.builtin.read_pdf import (
+    MAX_PAGES,
+    MAX_PDF_BYTES,
+    PdfFile,
+    page_numbers,
+    pdf_outcome,
+)
 from agent.tools.file_state import digest
 from agent.tools.files.atomic_write import MAX_EDIT_BYTES
 from agent.tools.files.paths import (
@@ -88,10 +94,11 @@ async def _validate(tool_input: ReadInput, _context: ToolContext) -> str | None:
 
 
 async def _run(tool_input: ReadInput, context: ToolContext) -> ToolOutcome:
-    return await asyncio.to_thread(_read, tool_input, context)
+    outcome = await asyncio.to_thread(_read, tool_input, context)
+    return await pdf_outcome(outcome) if isinstance(outcome, PdfFile) else outcome
 
 
-def _read(tool_input: ReadInput, context: ToolContext) -> ToolOutcome:
+def _read(tool_input: ReadInput, context: ToolContext) -> ToolOutcome | PdfFile:
     path = absolute(tool_input.file_path, context.services)
     name = display_path(path, context.services.launch_dir)
     try:
@@ -140,10 +147,10 @@ def _read_all(file: BinaryIO, limit: int, name: str) -> bytes:
 
 def _outcome_of(
     data: bytes, tool_input: ReadInput, path: Path, name: str, context: ToolContext
-) -> ToolOutcome:
+) -> ToolOutcome | PdfFile:
     suffix = path.suffix.lower()
     if data.startswith(b"%PDF-") or suffix == ".pdf":
-        return pdf_outcome(data, name, path, tool_input.pages)
+        return PdfFile(data, name, path, tool_input.pages)
     if tool_input.pages is not None:
         raise ToolError(f"{name} is not a PDF.")
     if image_type(data) is not None:

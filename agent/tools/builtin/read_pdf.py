@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import io
-import logging
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from agent.tools.base import ToolError, ToolOutcome
+from agent.tools.files.document import UnreadableDocument, read_document
 from agent.tools.files.text_window import MAX_CHARS
 from permissions.base.text.late_pattern import compile_late
 
@@ -38,45 +39,39 @@ def page_numbers(pages: str) -> tuple[int, ...]:
     return tuple(sorted(numbers))
 
 
-def pdf_outcome(data: bytes, name: str, path: Path, pages: str | None) -> ToolOutcome:
-    """Return the text of the chosen pages, by default of the first `MAX_PAGES`.
+class PdfFile(Struct, frozen=True):
+    """A PDF that is to be read."""
+
+    data: bytes
+    name: str
+    path: Path
+    pages: str | None
+    """As the call names them; None for the first `MAX_PAGES`."""
+
+
+async def pdf_outcome(file: PdfFile) -> ToolOutcome:
+    """Return the text of the chosen pages.
 
     Raises:
         ToolError: the file is damaged, password-protected or too large, or lacks a page.
     """
-    # pypdf takes 0.2 s to import and most sessions read no PDF.
-    from pypdf import PdfReader
-    from pypdf.errors import PyPdfError
-
-    # Its warnings about malformed files would otherwise be printed over the screen.
-    logging.getLogger("pypdf").addHandler(logging.NullHandler())
+    data, name = file.data, file.name
     if len(data) > MAX_PDF_BYTES:
         raise ToolError(f"{name} is too large to read ({len(data):,} bytes).")
+    chosen = page_numbers(file.pages) if file.pages else None
+    request = {"kind": "pdf", "pages": chosen or MAX_PAGES, "max_chars": MAX_CHARS + 1}
     try:
-        reader = PdfReader(io.BytesIO(data))
-        if reader.is_encrypted and not reader.decrypt(""):
-            raise ToolError(f"{name} is protected by a password.")
-        count = len(reader.pages)
-        chosen = _chosen_pages(pages, count, name)
-        texts = [reader.pages[number - 1].extract_text().strip() for number in chosen]
-    except ToolError:
-        raise
-    except PyPdfError as error:
-        raise ToolError(f"{name} is not a readable PDF: {error}.") from error
-    except Exception as error:  # a damaged file can fail anywhere in the parser
-        raise ToolError(
-            f"{name} could not be read as a PDF ({type(error).__name__}); it may be damaged."
-        ) from error
-    return _outcome(texts, chosen, count, name, path, len(data))
-
-
-def _chosen_pages(pages: str | None, count: int, name: str) -> tuple[int, ...]:
-    """Return the pages asked for. Raises ToolError."""
-    chosen = page_numbers(pages) if pages else tuple(range(1, min(count, MAX_PAGES) + 1))
-    beyond = next((number for number in chosen if number > count), None)
+        answer = await read_document(data, request)
+    except UnreadableDocument as error:
+        raise ToolError(f"{name} {error}.") from error
+    if problem := answer.get("problem"):
+        raise ToolError(f"{name} {problem}.")
+    count, texts = answer["count"], answer.get("texts", [])
+    numbers = chosen or tuple(range(1, len(texts) + 1))
+    beyond = next((number for number in numbers if number > count), None)
     if beyond is not None:
         raise ToolError(f"{name} has {count} pages; there is no page {beyond}.")
-    return chosen
+    return _outcome(texts, numbers, count, name, file.path, len(data))
 
 
 def _outcome(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from functools import partial
 from typing import Annotated, Final
@@ -86,7 +85,7 @@ async def _answer(tool_input: WebFetchInput, context: ToolContext, judge: Judge)
         display = TextDisplay(f"redirects to {page.redirect}, another host; not followed")
         return replace(_outcome(result, page, start_s, is_error=False), display=display)
     try:
-        text = sanitize(await asyncio.to_thread(page_text, page))
+        text = sanitize(await page_text(page))
     except NotReadable as error:
         raise ToolError(
             f"{page.url} is not a page to read ({error}).",

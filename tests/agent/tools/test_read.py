@@ -17,7 +17,7 @@ from agent.tools.builtin import read
 from agent.tools.builtin.read import read_tool
 from agent.tools.builtin.read_image import image_size
 from agent.tools.builtin.read_pdf import page_numbers
-from agent.tools.files import atomic_write
+from agent.tools.files import atomic_write, document
 from tests.agent.tools.conftest import Bench
 
 READ = read_tool()
@@ -234,6 +234,15 @@ async def test_pages_of_a_pdf(bench: Bench) -> None:
 async def test_pdf_without_text_is_reported(bench: Bench) -> None:
     bench.file("a.pdf", pdf(""))
     assert "probably scanned" in await bench.text(READ, file_path="a.pdf")
+
+
+async def test_a_pdf_that_takes_too_long_is_given_up(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(document, "CPU_S", 1)
+    bench.file("slow.pdf", pdf("a) Tj (" * 500_000))
+    with pytest.raises(ToolError, match=r"^slow\.pdf takes more than 1 s"):
+        await bench.call(READ, file_path="slow.pdf")
 
 
 async def test_long_pdf_is_read_in_parts(bench: Bench) -> None:

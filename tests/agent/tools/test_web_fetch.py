@@ -14,6 +14,7 @@ from agent.abort import AbortSignal
 from agent.errors import AgentError
 from agent.tools.base import Tool, ToolError
 from agent.tools.builtin.web_fetch import WebFetchInput, web_fetch_tool
+from agent.tools.files import document
 from agent.tools.web.fetch import MAX_BYTES, judge_public
 from permissions.base.network.guarded_connect import Verdict
 from permissions.matching.match_domain import named_hosts
@@ -170,6 +171,45 @@ async def test_binary_content_is_reported_plainly(
 ) -> None:
     with pytest.raises(ToolError, match="image/png, 3 bytes"):
         await bench.call(fetch, url=server.page("/", b"\x89PN", "image/png"), prompt="x")
+
+
+@pytest.mark.parametrize(
+    "charset", ["zlib", "undefined", "idna", "rot13", "no-such", "'a\x01b'", "é"]
+)
+async def test_no_charset_ends_the_call(
+    bench: Bench, server: Server, fetch: Tool[WebFetchInput], charset: str
+) -> None:
+    url = server.page("/", b"word", f"text/plain; charset={charset}")
+    assert "w" in await bench.text(fetch, url=url, prompt="x")
+
+
+@pytest.mark.parametrize("page", [b"<p>word &#" + b"9" * 5_000 + b";", b"<p>word<![" * 9])
+async def test_what_the_parser_refuses_is_shown_as_it_is(
+    bench: Bench, server: Server, fetch: Tool[WebFetchInput], page: bytes
+) -> None:
+    assert "word" in await bench.text(fetch, url=server.page("/", page), prompt="x")
+
+
+@pytest.mark.parametrize(
+    ("page", "kind"),
+    [
+        (b"<!--" * 250_000, "text/html"),
+        (b"</" * 500_000, "text/html"),
+        (b"a-" + b"b9" * 500_000, "text/plain; charset=punycode"),
+    ],
+    ids=["comments", "ends", "punycode"],
+)
+async def test_a_page_that_takes_too_long_is_given_up(
+    bench: Bench,
+    server: Server,
+    fetch: Tool[WebFetchInput],
+    monkeypatch: pytest.MonkeyPatch,
+    page: bytes,
+    kind: str,
+) -> None:
+    monkeypatch.setattr(document, "CPU_S", 1)
+    with pytest.raises(ToolError, match="takes more than 1 s or too much memory to read"):
+        await bench.call(fetch, url=server.page("/", page, kind), prompt="x")
 
 
 async def test_hostile_pages_are_survived(
