@@ -69,6 +69,8 @@ class PermissionContext(Struct, frozen=True):
     protected_files: frozenset[str] = frozenset()
     """Absolute paths of files that configured programs run, such as a hook's script: protected like
     settings. As written and with links resolved."""
+    written_files: frozenset[str] = frozenset()
+    """Those of them that configured programs only write, such as a hook's log."""
     readable_dirs: tuple[Path, ...] = ()
     """Directories that may be read like the scope, e.g. where long tool results are stored."""
     scratch_dir: Path | None = None

@@ -157,6 +157,7 @@ def confine_hook(sandbox: Sandbox, visible: Sequence[Path], hook: HookOrigin) ->
         write_dirs=tuple(map(str, hook.writable)),
         visible=tuple(map(str, (*visible, *hook.readable))),
         masks_denied=False,
+        opens_written=True,
     )
     return sandbox.confine_where_held(request)
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from agent.hook_events.config import hook_config
 from agent.permission_config.contenders import is_auto_available
-from agent.permission_config.named_files import protected_files
+from agent.permission_config.named_files import protected_files, written_files
 from agent.settings.load import Settings
 from agent.settings.watch import Reloaded, ReloadFailed, SettingsChange, reload, watch_settings
 from hooks.config.config import HookConfig
@@ -219,6 +219,7 @@ def refresh_context(
         is_trusted=settings.trust.is_settled,
         policy=settings.policy,
         protected_files=protected_files(settings),
+        written_files=written_files(settings),
         # Bypass mode can be disabled later, but not enabled.
         bypass_available=context.bypass_available and not is_bypass_locked,
         blocked_hosts=frozenset(host.lower() for host in settings.values.blockedHosts or ()),

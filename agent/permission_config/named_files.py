@@ -24,6 +24,8 @@ _OF_PROJECTS: Final = frozenset({RuleSource.PROJECT, RuleSource.LOCAL})
 _PROJECT: Final = compile_late(r"\$\{?(?:CLAUDE|AGENT_TUI)_PROJECT_DIR\}?")
 _HOME: Final = compile_late(r"\$\{?HOME\}?(?=/)|^~(?=/)")
 _PUNCTUATION: Final = compile_late(r"""[\s'"`;|&<>(){}]+""")
+_REDIRECTIONS: Final = frozenset({">", ">>", ">|", "&>", "&>>"})
+_PLAIN_TARGET: Final = compile_late(r"(?:\$\{?\w+\}?(?=/))?[\w./+@-]+")
 _LOOKS_LIKE_A_FILE: Final = compile_late(r"(?!-)(?=.*/|.*\.\w+\Z)[\w./+@-]+")
 
 
@@ -53,6 +55,24 @@ def named_files(settings: Settings) -> frozenset[str]:
     return frozenset(paths)
 
 
+def written_files(settings: Settings) -> frozenset[str]:
+    """Return the files of `named_files` that hooks only write, by a redirection: they run nothing,
+    as long as no link is in their place."""
+    root = str(settings.project_root)
+    read_paths: set[str] = set()
+    written_paths: set[str] = set()
+    for text in settings.hooks:
+        for groups in text.raw.values():
+            for _, handler in handlers(groups):
+                if isinstance(handler, dict):
+                    words, targets = _words_and_targets(handler)
+                    read_paths.update(_files(words, settings))
+                    written_paths.update(_files(targets, settings))
+    for command, _ in _commands(settings, with_hooks=False):
+        read_paths.update(_files(command, settings))
+    return frozenset(path for path in written_paths - read_paths if _is_inside(path, root))
+
+
 def _named_by_git(git: Path, name: str, value: str, settings: Settings) -> Iterator[str]:
     """Yield the files that an entry of the repository's configuration names: hooks, filters,
     includes."""
@@ -69,10 +89,10 @@ def _named_by_git(git: Path, name: str, value: str, settings: Settings) -> Itera
             yield os.path.realpath(path)
 
 
-def _commands(settings: Settings) -> Iterator[tuple[list[str], bool]]:
+def _commands(settings: Settings, *, with_hooks: bool = True) -> Iterator[tuple[list[str], bool]]:
     """Yield the words of each configured command, and whether it runs as the user, that is,
     unconfined even where the sandbox can be enforced."""
-    for text in settings.hooks:
+    for text in settings.hooks if with_hooks else ():
         is_users = text.source not in _OF_PROJECTS
         for groups in text.raw.values():
             for _, handler in handlers(groups):
@@ -92,31 +112,55 @@ def _words_of(raw: Mapping[str, object]) -> list[str]:
     return [*words, *map(str, arguments if isinstance(arguments, list) else ())]
 
 
+def _words_and_targets(raw: Mapping[str, object]) -> tuple[list[str], list[str]]:
+    """Return the words of a hook's command without the plain targets of its redirections, and
+    these targets."""
+    command, arguments = raw.get("command"), raw.get("args")
+    tokens = _tokens(command) if isinstance(command, str) and arguments is None else []
+    targets = {
+        place
+        for place in range(1, len(tokens))
+        if tokens[place - 1] in _REDIRECTIONS and _PLAIN_TARGET.fullmatch(tokens[place])
+    }
+    words = [word for place, word in enumerate(tokens) if place not in targets]
+    if not tokens:
+        words = _words_of(raw)
+    parts = (part for word in words for part in _PUNCTUATION.split(word))
+    return [*words, *parts], [tokens[place] for place in targets]
+
+
 def _words(command: str) -> list[str]:
     """Split a shell command into words, and split code in a word, as after `sh -c`, once more."""
+    words = _tokens(command)
+    return [*words, *(part for word in words for part in _PUNCTUATION.split(word))]
+
+
+def _tokens(command: str) -> list[str]:
+    """Split a shell command into words and operators."""
     lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     lexer.commenters = ""
     try:
-        words = list(lexer)
+        return list(lexer)
     except ValueError:
-        words = [command]
-    return [*words, *(part for word in words for part in _PUNCTUATION.split(word))]
+        return [command]
 
 
 def _files(words: list[str], settings: Settings) -> Iterator[str]:
     root = str(settings.project_root)
     names = [part for word in words for part in (word, word.rpartition("=")[2])]
-    names = [name for name in names if name and "\0" not in name]
-    names = [_HOME.sub(str(settings.home), _PROJECT.sub(root, name)) for name in names]
+    texts = [name for name in names if name and "\0" not in name]
+    names = [_HOME.sub(str(settings.home), _PROJECT.sub(root, text)) for text in texts]
+    # The directories that variables stand for may contain any character.
+    short_names = [_HOME.sub(".", _PROJECT.sub(".", text)) for text in texts]
     places = [str(settings.launch_dir), root]
     # For `cd scripts && ./check.sh`.
     places += [path for name in names if os.path.isdir(path := os.path.join(root, name))]
     for place in dict.fromkeys(places):
-        for name in names:
+        for name, short_name in zip(names, short_names, strict=True):
             path = os.path.normpath(os.path.join(place, name))
             is_named = os.path.isfile(path) or (
-                _LOOKS_LIKE_A_FILE.fullmatch(name) is not None and not os.path.exists(path)
+                _LOOKS_LIKE_A_FILE.fullmatch(short_name) is not None and not os.path.exists(path)
             )
             if is_named and (_is_inside(path, root) or os.path.isfile(path)):
                 yield path

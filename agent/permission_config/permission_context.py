@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from agent.permission_config.named_files import protected_files
+from agent.permission_config.named_files import protected_files, written_files
 from agent.settings.file import read_settings
 from agent.settings.ignore_in_git import ignore_in_git
 from agent.settings.load import Settings
@@ -59,6 +59,7 @@ def permission_setup(
         policy=settings.policy,
         own_dirs=(settings.agent_home,),
         protected_files=protected_files(settings),
+        written_files=written_files(settings),
         readable_dirs=tuple(readable_dirs),
         scratch_dir=scratch_dir,
         blocked_hosts=frozenset(h.lower() for h in settings.values.blockedHosts or ()),

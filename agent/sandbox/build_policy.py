@@ -18,12 +18,13 @@ from agent.sandbox.protected.daemon_sockets import daemon_sockets, harmless_sock
 from agent.sandbox.protected.home_names import home_names
 from agent.sandbox.protected.protected_mounts import common_directory, pins_around, protected_mounts
 from agent.sandbox.protected.protected_names import NameSearch
+from permissions.base.files.plain_file import is_lone_file
 from permissions.base.process.neutral_git import with_git_values
 from permissions.confinement import Confinement
 from permissions.context import PermissionContext
 from permissions.paths.credential_paths import credential_paths
 from permissions.paths.own_program import own_program
-from permissions.paths.resolve import beginnings
+from permissions.paths.resolve import beginnings, is_below
 
 CONTENT: Final = ("agents", "bin", "commands", "hooks", "plugins", "rules", "scripts", "skills")
 """Names in the agent's own directory whose content allowed commands may read and run."""
@@ -54,6 +55,8 @@ class PolicyRequest(Struct, frozen=True, kw_only=True):
     masks_denied: bool = True
     """Whether files that deny rules match are masked, which requires a search of the directories.
     False for the program's own helpers, whose output is subject to the rules anyway."""
+    opens_written: bool = False
+    """Whether the files that hooks only write (`PermissionContext.written_files`) are writable."""
     network: Network = Network.OFF
     """Applies to `project` only; the other confinements determine their own."""
     settings_lists: PathLists = field(default_factory=PathLists)
@@ -66,6 +69,18 @@ class PolicyRequest(Struct, frozen=True, kw_only=True):
     """Whether a directory of the session can be mounted in the place of another one."""
     search: NameSearch = field(default_factory=NameSearch)
     """Finds protected names; reuse it to keep its cache."""
+
+
+def _open_names(request: PolicyRequest, roots: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the files that hooks only write, and that the program may create or, where it is a
+    hook, write. Not those that are anything else than a plain file."""
+    return tuple(
+        path
+        for path in sorted(request.context.written_files)
+        if any(is_below(path, root) for root in roots)
+        and (request.opens_written or not os.path.lexists(path))
+        and is_lone_file(path)
+    )
 
 
 def build_policy(request: PolicyRequest) -> SandboxPolicy:
@@ -109,7 +124,9 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
     )
     names_by_root = {root: request.search.find(root, cwd) for root in roots}
     names = {root: one.names for root, one in names_by_root.items()}
-    mounts = protected_mounts(roots, cwd, context.protected_files, names=names)
+    open_names = _open_names(request, roots)
+    files = context.protected_files.difference(open_names)
+    mounts = protected_mounts(roots, cwd, files, names=names)
     writable = (*roots, *caches.directories, *caches.session_directories)
     read_only = (*read_only, *own_program(writable), *caches.read_only)
     all_read_only = _unique((*mounts.read_only, *_inside(read_only, writable)))
@@ -130,6 +147,7 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
         watched_names=_unique(
             (*mounts.watched_names, *own_names.missing, *_missing(lists.deny_write, roots))
         ),
+        watched_links=open_names,
         found_names=names_by_root,
         links=tuple(dict.fromkeys((*mounts.links, *own_names.links))),
         contents=tuple(mounts.contents),

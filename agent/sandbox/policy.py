@@ -66,6 +66,9 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
     """Protected directories that do not exist and may not be created."""
     watched_names: tuple[str, ...] = ()
     """Protected names that do not exist and cannot be blocked: checked after the run."""
+    watched_links: tuple[str, ...] = ()
+    """Names at which only a plain file may be after the run, because programs of the user write
+    there: a link would have them write somewhere else."""
     found_names: Mapping[str, Found] = field(default_factory=dict)
     """By writable directory, the protected names before the run, to find those that it adds."""
     links: tuple[tuple[str, str], ...] = ()
@@ -95,6 +98,7 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
             watched_names=tuple([path for path in self.watched_names if path in names]),
             contents=tuple([(path, was) for path, was in self.contents if path in names]),
             links=(),
+            watched_links=(),
         )
 
     def write_refusal(self, path: str) -> str | None:

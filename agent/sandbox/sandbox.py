@@ -57,6 +57,8 @@ class RunRequest(Struct, frozen=True):
     """The shell command that the program runs, whose words may name more such paths."""
     masks_denied: bool = True
     """See `PolicyRequest`."""
+    opens_written: bool = False
+    """See `PolicyRequest`."""
     network: Network = Network.OFF
     """Applies to `project` only; `SESSION` is set by `launch_call`."""
 
@@ -137,6 +139,7 @@ class Sandbox:
                     visible=(*request.visible, os.path.dirname(program.argv[0])),
                     word_paths=(*names, *without_sockets(request.word_paths)),
                     masks_denied=request.masks_denied,
+                    opens_written=request.opens_written,
                     network=request.network,
                     can_mount=self.available.backend is Backend.BUBBLEWRAP,
                     search=self._names,

@@ -64,6 +64,39 @@ async def test_a_hook_of_the_user_is_not_confined(
     assert (tmp_path / "outside").exists()
 
 
+LOG = 'echo x >> "$CLAUDE_PROJECT_DIR/audit.log"'
+
+
+async def test_hooks_keep_a_log_in_the_project(
+    begin: Begin, project: Path, fresh_home: Path
+) -> None:
+    group = {"hooks": [{"type": "command", "command": LOG}]}
+    settings(project, {"hooks": {"PreToolUse": [group], "PostToolUse": [group]}})
+    settings(fresh_home, hooks("PreToolUse", f"{LOG}; true"))
+    await run(begin)
+    assert (project / "audit.log").read_text() == "x\n" * 3
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+async def test_no_link_takes_the_place_of_a_hooks_log(
+    begin: Begin, project: Path, fresh_home: Path, tmp_path: Path, is_there: bool
+) -> None:
+    """A hook of the user would write where it leads."""
+    plant = f"ln -sf '{tmp_path}/target' audit.log"
+    if is_there:
+        (project / "audit.log").write_text("old\n")
+        settings(project, hooks("PreToolUse", plant))
+    else:
+        (project / "plant.sh").write_text(plant)
+    settings(fresh_home, hooks("Stop", LOG))
+    call = ToolCall("Bash", {"command": "true" if is_there else "sh ./plant.sh"})
+    turns = [Turn((call,)), Turn((Text("done"),))]
+    journey = await begin(turns, trust=True, allow=("Bash(sh *)",))
+    await journey.send("go")
+    assert not (tmp_path / "target").exists()
+    assert not (project / "audit.log").is_symlink()
+
+
 async def test_the_user_lets_hooks_of_projects_out(
     begin: Begin, project: Path, fresh_home: Path, tmp_path: Path
 ) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from agent.sandbox.policy import SandboxPolicy
-from permissions.base.files.plain_file import NotRegular, open_regular
+from permissions.base.files.plain_file import NotRegular, is_lone_file, open_regular
 from permissions.base.files.without_links import PASS_FLAGS, open_directory, open_up
 
 
@@ -38,6 +38,10 @@ def move_planted(
             places[path] = _restore(
                 path, original, quarantine, _open_parent(path, directories, stack)
             )
+        for path in policy.watched_links:
+            directory = _open_parent(path, directories, stack)
+            if directory is not None and not is_lone_file(os.path.basename(path), directory):
+                places[path] = _restore(path, None, quarantine, directory)
         # A link in place of a directory would redirect git to other files.
         for parent in {os.path.dirname(path) for path, _ in policy.contents}:
             if os.path.islink(parent):

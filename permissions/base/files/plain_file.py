@@ -120,3 +120,14 @@ class _NonBlockingReader(io.BufferedReader):
         if data is None:
             raise OSError(errno.EAGAIN, "it has no data yet")
         return data
+
+
+def is_lone_file(path: str, directory: int | None = None) -> bool:
+    """Return whether a path is a plain file without another name, or missing."""
+    try:
+        status = os.lstat(path, dir_fd=directory)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return stat.S_ISREG(status.st_mode) and status.st_nlink == 1

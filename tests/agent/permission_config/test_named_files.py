@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.permission_config.named_files import named_files
+from agent.permission_config.named_files import named_files, written_files
 from agent.settings.load import CliSettings, Settings, load_settings
 
 
@@ -49,6 +49,39 @@ def test_words_of_a_command_that_are_files(tmp_path: Path, command: str, names: 
     found = named_files(settings_of(root, tmp_path, hook(command)))
     inside = [path for path in map(Path, found) if path.is_relative_to(root)]
     assert sorted(str(path.relative_to(root)) for path in inside) == names
+
+
+def test_a_missing_file_counts_in_a_directory_with_a_space(tmp_path: Path) -> None:
+    root = tmp_path / "a project"
+    found = named_files(settings_of(root, tmp_path, hook('"$CLAUDE_PROJECT_DIR"/check.sh')))
+    assert found == {str(root / "check.sh")}
+
+
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [
+        ('jq .tool_name >> "$CLAUDE_PROJECT_DIR/logs/a.log"', ["logs/a.log"]),
+        ("date > ./a.txt 2>> errors.log", ["a.txt", "errors.log"]),
+        ("make >| out/x.log && ./scripts/lint.sh < in.txt", ["out/x.log"]),
+        ("echo x > ./run.sh; ./run.sh", []),
+        ("echo x > ./run.sh; sh -c 'true; ./run.sh'", []),
+        ('echo x > "$(./name.sh)"', []),
+        ("sh -c 'echo x > ./a.txt'", []),
+        ("tee ./a.txt <> ./b.txt", []),
+        ("echo x > /var/log/outside.log", []),
+    ],
+)
+def test_files_that_a_hook_only_writes(tmp_path: Path, command: str, names: list[str]) -> None:
+    root = tmp_path / "project"
+    settings = settings_of(root, tmp_path, hook(command))
+    found = written_files(settings)
+    assert sorted(str(Path(path).relative_to(root)) for path in found) == names
+    assert found <= named_files(settings)
+
+
+def test_a_file_that_another_command_reads_is_not_only_written(tmp_path: Path) -> None:
+    both = {**hook("date > ./line.sh"), "statusLine": {"type": "command", "command": "./line.sh"}}
+    assert written_files(settings_of(tmp_path / "project", tmp_path, both)) == frozenset()
 
 
 def test_a_script_outside_the_project_counts_where_it_is(tmp_path: Path) -> None:
