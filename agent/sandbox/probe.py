@@ -95,7 +95,17 @@ def _bubblewrap(choice: str | None) -> Availability:
     if failure is None:
         return full
     reason, fix = next((hint for text, hint in _REASONS if text in failure), (failure, ""))
+    if reason == _USER_NAMESPACES[0] and _has_no_user_namespaces():
+        fix = "sysctl user.max_user_namespaces=15000"
     return _none(f"bubblewrap fails: {reason}", fix)
+
+
+def _has_no_user_namespaces() -> bool:
+    """Return whether the limit of user namespaces is zero."""
+    try:
+        return Path("/proc/sys/user/max_user_namespaces").read_text().strip() == "0"
+    except OSError:
+        return False
 
 
 def _seatbelt() -> Availability:

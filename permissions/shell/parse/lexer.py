@@ -245,6 +245,9 @@ class Lexer:
             raise Unparsable("a translated string")
         elif following in ("(", "{", "["):
             self._consume_brackets(depth, in_double=in_double)
+        elif following == "$" and self._peek(2) in ("(", "{", "["):
+            # In a string, bash looks for the end of `$(…)` and then expands `$$`.
+            raise Unparsable("a process number in front of a bracket")
         elif following in _NAME_START or following in _SPECIAL:
             self.marks.expansions.add(start)
             self._position += 2

@@ -86,6 +86,7 @@ def test_user_namespaces_that_are_refused(project: Path) -> None:
     status = json.loads(_run(project, "status", "--json", inside=inside).stdout)
     assert status["level"] != "full"
     assert status["reason"]
+    assert status["fix"] == "sysctl user.max_user_namespaces=15000"
     if status["level"] == "files":
         assert "next to a protected name" in status["profiles"]["project_files"]["holds"]
     assert "cannot enforce project" in _refuses_or_holds(project, inside)

@@ -225,6 +225,7 @@ def test_braces_are_what_bash_makes_of_them(shell: Shell, word: str) -> None:
 
 
 SEEN = [
+    'show "$$(a "b" )"',
     "show >&'$(show 1)f'", "show {~,x}/.ssh", "show {,a}~/x", "show of=~/x", "show a=b:~/c",
     "show ~'/x'", "show $HOME{a,b}/../x", "show {a,$PWD}b", 'show "$PWD\\\na/x"', "show {a,}{,b}",
     "show {a},../x}", "show {1..5..2} x", "show $'\\u00e9'", "show {fd}>o1 x", "show 2>&- x",
