@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from agent.orchestration.script.script_engine import MAX_SOURCE_BYTES
 from agent.orchestration.script.script_meta import ScriptError, WorkflowScript, read_script
+from permissions.base.files.plain_file import read_plain
 
 
 class WorkflowPlaces(Struct, frozen=True):
@@ -40,9 +41,7 @@ class WorkflowPlaces(Struct, frozen=True):
 def workflow_file(path: Path) -> WorkflowScript:
     """Read a file. Raises ScriptError."""
     try:
-        if path.stat().st_size > MAX_SOURCE_BYTES:
-            raise ScriptError(f"{path} is longer than {MAX_SOURCE_BYTES:,} bytes")
-        text = path.read_text("utf-8")
+        text = read_plain(path, MAX_SOURCE_BYTES).decode()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise ScriptError(f"{path}: {reason}") from error

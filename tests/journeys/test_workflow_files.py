@@ -23,7 +23,9 @@ from agent.model.scripted.server import ScriptedServer
 from agent.orchestration.journal.journal_records import StepState
 from agent.orchestration.journal.journal_store import JournalStore
 from agent.orchestration.journal.sqlite_connection import SqliteConnection
-from agent.orchestration.script.script_engine import has_engine
+from agent.orchestration.script.script_engine import MAX_SOURCE_BYTES, has_engine
+from agent.orchestration.script.script_meta import ScriptError
+from agent.orchestration.workflow_files import workflow_file
 from tests.journeys.program import environment, run
 
 pytestmark = pytest.mark.skipif(not has_engine(), reason="quickjs-ng has no build here")
@@ -142,3 +144,12 @@ async def test_a_public_file_runs_unchanged(file: Path, repository: Path, fresh_
     if "args" in file.read_text("utf-8") and not given.exists():
         pytest.skip(f"{given.name} is not there")
     await run_then_edited(file, args, repository, fresh_home)
+
+
+def test_a_workflow_is_a_regular_file_of_limited_size(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.js")
+    (tmp_path / "endless.js").symlink_to("/dev/zero")
+    (tmp_path / "long.js").write_text(" " * (MAX_SOURCE_BYTES + 1))
+    for name, reason in (("pipe", "regular"), ("endless", "regular"), ("long", "larger than")):
+        with pytest.raises(ScriptError, match=reason):
+            workflow_file(tmp_path / f"{name}.js")

@@ -15,7 +15,7 @@ from typing import Final
 from msgspec import Struct
 
 from agent.sandbox.protected.protected_names import NAMES, is_repository
-from permissions.base.files.plain_file import read_plain
+from permissions.base.files.plain_file import read_plain, read_start
 from permissions.paths.resolve import is_below
 
 MAX_NAMES: Final = 100
@@ -200,23 +200,27 @@ def common_directory(git_file: str) -> str | None:
     """Return the repository that a work tree's `.git` file belongs to, if it refers back to the
     file."""
     try:
-        with open(git_file, encoding="utf-8", errors="surrogateescape") as stream:
-            first = stream.readline(4096).strip()
+        first = _first_line(git_file)
         if not first.startswith("gitdir:"):
             return None
         private = os.path.realpath(
             os.path.join(os.path.dirname(git_file), first.removeprefix("gitdir:").strip())
         )
-        with open(
-            os.path.join(private, "gitdir"), encoding="utf-8", errors="surrogateescape"
-        ) as stream:
-            back_path = stream.readline(4096).strip()
-    except OSError:
+        back_path = _first_line(os.path.join(private, "gitdir"))
+    except (OSError, ValueError):
         return None
     if os.path.realpath(back_path) != os.path.realpath(git_file):
         return None
     common = os.path.dirname(os.path.dirname(private))
     return common if os.path.isfile(os.path.join(common, "HEAD")) else None
+
+
+def _first_line(path: str) -> str:
+    """Return the first line of a regular file. Raises OSError, and ValueError for a NUL."""
+    line = os.fsdecode(read_start(path, 4096)).partition("\n")[0].strip()
+    if "\0" in line:
+        raise ValueError("a path cannot contain NUL")
+    return line
 
 
 def _add_missing(mounts: ProtectedMounts, root: str) -> None:

@@ -14,6 +14,7 @@ from typing import Final, Protocol
 from msgspec import Struct
 
 from agent.errors import AgentError
+from permissions.base.files.plain_file import read_text
 from permissions.base.files.private_file import write_private
 from permissions.base.process.neutral_git import with_neutral_git
 from permissions.base.process.run_program import RunLimits, run_program
@@ -211,7 +212,7 @@ class Worktrees:
         file = self._root / exclude_file
         line = f"/{DIRECTORY.as_posix()}/"
         try:
-            text = file.read_text("utf-8") if file.exists() else ""
+            text = read_text(file) or ""
             if line not in text.splitlines():
                 data = f"{text.rstrip()}\n{line}\n".lstrip("\n").encode()
                 # Takes the place of a link, which a repository may bring along.

@@ -16,6 +16,7 @@ import pytest
 
 from agent.sandbox.availability import Availability
 from agent.sandbox.probe import probe
+from agent.sandbox.protected.protected_mounts import common_directory
 from agent.sandbox.sandbox import RunRequest, Sandbox
 from permissions.base.process.run_program import run_blocking
 from permissions.base.process.spawn import Launch
@@ -174,3 +175,14 @@ def test_a_working_directory_that_is_a_link(tmp_path: Path, available: Availabil
     assert {path.name for path in real.iterdir()} == {".git", "a", "b"}
     assert not (real / ".git" / "hooks" / "pre-commit").exists()
     assert {path.name for path in (tmp_path / "home").iterdir()} == {"real", "link"}
+
+
+def test_what_stands_in_the_place_of_git_files_is_no_repository(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "endless").symlink_to("/dev/zero")
+    (tmp_path / "nul").write_bytes(b"gitdir: a\0b\n")
+    (tmp_path / "private").mkdir()
+    os.mkfifo(tmp_path / "private" / "gitdir")
+    (tmp_path / "file").write_text("gitdir: private\n")
+    for name in ("pipe", "endless", "nul", "file"):
+        assert common_directory(str(tmp_path / name)) is None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.subagents.worktree.worktrees import Worktrees
+from agent.subagents.worktree.worktrees import WorktreeError, Worktrees
 
 IDENTITY = {
     f"GIT_{role}_{what}": "a@b" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
@@ -98,3 +98,20 @@ async def test_no_link_of_the_repository_is_written_through(project: Path, tmp_p
     await worktrees.create("agent")
     assert outside.read_text() == "own\n"
     assert "/.agent/worktrees/" in exclude.read_text()
+
+
+async def test_a_pipe_in_the_place_of_the_exclude_file_is_an_error(project: Path) -> None:
+    exclude = project / ".git" / "info" / "exclude"
+    exclude.parent.mkdir(exist_ok=True)
+    exclude.unlink(missing_ok=True)
+    os.mkfifo(exclude)
+    worktrees = Worktrees(
+        project,
+        {**os.environ, **IDENTITY},
+        os.environ["PATH"],
+        NoHooks(),
+        is_trusted=lambda: True,
+        may_be_scope=lambda _: True,
+    )
+    with pytest.raises(WorktreeError, match="not a regular file"):
+        await worktrees.create("agent")
