@@ -29,6 +29,7 @@ _NOTHING_CONFIGURED: Final = (
     "another provider, such as --model openai/NAME with OPENAI_API_KEY."
 )
 
+_LARGE_WINDOW: Final = "[1m]"
 ALIASES: Final[Mapping[str, str]] = {
     "default": DEFAULT_MODEL,
     "fable": "claude-fable-5-2",
@@ -185,8 +186,15 @@ def _full_name(endpoint: Endpoint, name: str | None, default: str) -> str | None
 
 
 def expand_alias(model: str) -> str:
-    """Return the model id for an alias; any other name is only stripped."""
-    return ALIASES.get(model.strip().lower(), model.strip())
+    """Return the model id for an alias; any other name is only stripped.
+
+    Claude Code's ending `[1m]` for a large window is left out: no endpoint knows such an id, and the
+    models that have that window have it without being asked.
+    """
+    name = model.strip()
+    if name.lower().endswith(_LARGE_WINDOW):
+        name = name[: -len(_LARGE_WINDOW)].strip()
+    return ALIASES.get(name.lower(), name)
 
 
 def _value(env: Mapping[str, str], name: str) -> str | None:

@@ -87,6 +87,18 @@ def test_the_flag_goes_before_the_variable_and_that_before_settings() -> None:
     assert setup(env, settings=settings).small_model == "claude-haiku-5-5"
 
 
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        ("opus[1m]", "claude-opus-5-5"),
+        ("claude-sonnet-5-5[1M]", "claude-sonnet-5-5"),
+        ("qwen3:8b", "qwen3:8b"),
+    ],
+)
+def test_the_ending_for_a_large_window_is_no_part_of_a_models_id(name: str, model: str) -> None:
+    assert setup({"ANTHROPIC_API_KEY": "k"}, flag_model=name).model == model
+
+
 def test_custom_headers_are_lines_and_bad_ones_are_not_repeated() -> None:
     env = {
         "ANTHROPIC_API_KEY": "k",
