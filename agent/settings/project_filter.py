@@ -74,13 +74,25 @@ def trusted_part(
 def _trusted_hooks(hooks: Mapping[str, object], state: TrustState) -> dict[str, object]:
     remaining: dict[str, object] = {}
     for event, groups in hooks.items():
-        accepted_groups: list[dict[str, object]] = []
+        accepted_groups: list[object] = []
         for group, handler in handlers(groups):
             if state.in_force(hook_item(event, group, handler, file=None, line=None)):
                 accepted_groups.append({**group, "hooks": [handler]})
+        if state.is_trusted:
+            # They run nothing: they are passed on to be reported.
+            accepted_groups += _malformed(groups)
         if accepted_groups:
             remaining[event] = accepted_groups
     return remaining
+
+
+def _malformed(groups: object) -> list[object]:
+    """Return the parts of one event's configuration that are no groups of handlers."""
+    return [
+        group
+        for group in (groups if isinstance(groups, list) else (groups,))
+        if not (isinstance(group, dict) and isinstance(group.get("hooks"), list))
+    ]
 
 
 def _only_trusted(model: SettingsFile, state: TrustState) -> dict[str, object]:

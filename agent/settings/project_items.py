@@ -75,8 +75,11 @@ def _value_items(settings_file: LoadedFile) -> Iterator[TrustItem]:
 
 
 def handlers(groups: object) -> Iterator[tuple[dict[str, object], Any]]:
-    """Yield `(matcher group, handler)` of one event's configuration; skip malformed parts."""
-    for group in groups if isinstance(groups, list) else ():
+    """Yield `(matcher group, handler)` of one event's configuration; skip malformed parts.
+
+    One group in place of a list is read as a list of one, as `hooks.config.section` does.
+    """
+    for group in groups if isinstance(groups, list) else (groups,):
         if isinstance(group, dict):
             entries = group.get("hooks")
             for handler in entries if isinstance(entries, list) else ():

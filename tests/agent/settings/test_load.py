@@ -13,6 +13,8 @@ import pytest
 from agent.errors import ConfigError, FlagError
 from agent.settings.load import CliSettings, Settings, load_settings
 from agent.settings.trust import TrustStore
+from hooks.config.section import parse_hooks
+from hooks.config.spec import HookSource
 from permissions.rule import RuleBehavior, RuleExamples, RuleSource
 
 
@@ -177,6 +179,27 @@ def test_after_trust_it_counts_and_only_what_is_new_asks_again(world: World) -> 
     assert [i.label for i in settings.trust.new] == ["Bash(curl *)", "Stop (*): ./evil"]
     assert rules(settings) == ["allow Bash(npm test) projectSettings"]
     assert settings.hooks[0].raw == {"Stop": [{"hooks": [hook]}]}
+
+
+def test_one_group_of_hooks_in_place_of_a_list_is_asked_about_and_runs(world: World) -> None:
+    hook = {"type": "command", "command": "./guard"}
+    world.write(PROJECT, {"hooks": {"PreToolUse": {"matcher": "Bash", "hooks": [hook]}}})
+    settings = world.load()
+    assert [i.label for i in settings.trust.new] == ["PreToolUse (Bash): ./guard"]
+    assert settings.hooks == ()
+    world.store.accept(settings.trust)
+    assert world.load().hooks[0].raw == {"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}]}
+
+
+@pytest.mark.parametrize("groups", ["./guard", ["./guard"], [{"command": "./guard"}]])
+def test_malformed_hooks_of_a_trusted_project_are_passed_on_to_be_reported(
+    world: World, groups: object
+) -> None:
+    world.write(PROJECT, {"hooks": {"PreToolUse": groups}, "env": {"FOO": "1"}})
+    assert world.load().hooks == ()
+    (text,) = world.load(trust=True).hooks
+    (warning,) = parse_hooks(text.raw, source=HookSource.PROJECT)[1]
+    assert "ignored" in str(warning)
 
 
 def test_trusting_for_one_run_stores_nothing(world: World) -> None:
