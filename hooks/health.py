@@ -23,6 +23,7 @@ from hooks.execution.handlers.command import shell_argv
 from hooks.missing_programs import MissingPrograms, leading_words
 from permissions.base.process.run_program import RunLimits, run_blocking, run_program
 from permissions.base.process.spawn import CannotStart, Launch
+from permissions.base.text.sanitize import reveal
 
 INTERPRETERS: Final = frozenset({"python", "python3", "node", "bash", "sh", "zsh", "ruby", "perl"})
 VARIABLE: Final = "$"
@@ -75,7 +76,7 @@ def start_lines(findings: Sequence[Finding], missing: MissingPrograms) -> Iterat
             continue
         program = _missing_program(finding)
         spec = finding.spec
-        name = f"{spec.event} hook {first_line(spec.label)[:80]!r} ({spec.where})"
+        name = f"{spec.event} hook '{reveal(first_line(spec.label)[:80])}' ({spec.where})"
         problem = f"{program}{_NOT_ON_PATH}" if program else finding.message
         line = f"{name} would fail: {problem}"
         if program:

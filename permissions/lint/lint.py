@@ -61,7 +61,8 @@ class LintWarning(Struct, frozen=True):
     @property
     def notice_text(self) -> str:
         """The finding and what to do about it, as one line."""
-        return f"{self.message}. To fix it: {self.fix}."
+        end = "" if self.message.endswith("?") else "."
+        return f"{self.message}{end} To fix it: {self.fix}."
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form of `permissions lint --jsonl`."""
