@@ -188,7 +188,7 @@ def _full_name(endpoint: Endpoint, name: str | None, default: str) -> str | None
 def expand_alias(model: str) -> str:
     """Return the model id for an alias; any other name is only stripped.
 
-    Claude Code's ending `[1m]` for a large window is left out: no endpoint knows such an id, and the
+    Claude Code's ending `[1m]` for a large window is left out: no endpoint knows such an id, and
     models that have that window have it without being asked.
     """
     name = model.strip()

@@ -57,6 +57,11 @@ def test_a_rule_of_many_lines_is_one_line_of_a_notice() -> None:
     assert "\n" not in notice
 
 
+def test_a_question_in_a_notice_has_no_second_end() -> None:
+    (notice,) = rule_notes(rules_of(RuleBehavior.ALLOW, "bash(ls)"))
+    assert notice.endswith("did you mean Bash? To fix it: write Bash(ls), or remove the rule.")
+
+
 def test_many_unreadable_rules_are_counted_in_the_notices() -> None:
     texts = [f"{name}:*" for name in ("Bash", "Edit", "Read", "Write", "Grep")]
     notices = rule_notes(rules_of(RuleBehavior.ALLOW, *texts))
