@@ -87,7 +87,7 @@ def _trusted_hooks(hooks: Mapping[str, object], state: TrustState) -> dict[str, 
 
 
 def _malformed(groups: object) -> list[object]:
-    """Return the parts of one event's configuration that are no groups of handlers."""
+    """Return the parts of one event's configuration other than groups of handlers."""
     return [
         group
         for group in (groups if isinstance(groups, list) else (groups,))
