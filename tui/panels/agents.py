@@ -1,4 +1,4 @@
-"""`/agents`: the kinds of agents, their sources and tools; creates, edits or tries one."""
+"""`/agents`: the kinds of agents, their sources and tools; creates, edits, tries or deletes one."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from permissions.explain.explain_decision import place_relative
 from themes.theme import Role
 from tui.panels.line_entry import LineEntry
 from tui.panels.list_panel import Item, ListPanel, paragraph_rows
+from tui.panels.session_actions import REMOVE, SURE
 from tui.ports.command_screen import CommandScreen
 from tui.text.safe_text import shown_line
 from tui.text.styled_rows import TEXT, Ink, Row
@@ -27,10 +28,11 @@ tools: Read, Grep, Glob
 You are …
 """
 _WARNING: Final = Ink(Role.WARNING)
+_REMOVABLE: Final = frozenset({AgentSource.USER, AgentSource.PROJECT})
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
-    """Show the kinds of agents; Enter edits one, n creates one, t tries one."""
+    """Show the kinds of agents; Enter edits one, n creates one, t tries one, Ctrl+X deletes one."""
     command_service = screen.session.commands
     if command_service is None:
         return
@@ -47,11 +49,11 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
             [_item(one) for one in kinds],
             question=_question(catalog, short),
             selected_index=selected_index,
-            keys=("t",),
+            keys=("t", REMOVE),
             list_keys={"n": "new"},
             letters="keys",
             preview=_preview(catalog, kinds, short),
-            hint="enter edit · t try · n new · / search · esc close",
+            hint=f"enter edit · t try · n new · {REMOVE} delete · / search · esc close",
         )
         pick = await screen.show_dialog(panel)
         if pick is None:
@@ -62,6 +64,9 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
         elif pick.key == "t":
             if await _try(screen, kinds[pick.index]):
                 return
+            continue
+        elif pick.key == REMOVE:
+            await _remove(screen, kinds[pick.index], short)
             continue
         else:
             path = kinds[pick.index].path
@@ -107,6 +112,23 @@ async def _try(screen: CommandScreen, kind: AgentDefinition) -> bool:
         return False
     screen.session.send(f"Give this task to one agent of the kind {kind.name}: {task}")
     return True
+
+
+async def _remove(
+    screen: CommandScreen, kind: AgentDefinition, short: Callable[[str], str]
+) -> None:
+    """Delete the file of an agent after a confirmation, if it is the user's or the project's."""
+    if kind.path is None or kind.source not in _REMOVABLE:
+        screen.hint("only your agents and the project's have a file to delete")
+        return
+    question = f"{shown_line(short(str(kind.path)))} will be deleted. Type {SURE} to confirm."
+    entry = LineEntry(f"Delete {kind.name}", question, "enter delete · esc back")
+    if await screen.show_dialog(entry) != SURE:
+        return
+    try:
+        await asyncio.to_thread(kind.path.unlink)
+    except OSError as error:
+        screen.notice(f"{kind.path} cannot be deleted: {error.strerror}.", "warning")
 
 
 def _item(one: AgentDefinition) -> Item:

@@ -11,8 +11,11 @@ from msgspec.structs import replace
 from agent.events import MessageCommitted, PermissionRequested, PermissionResolved, ToolDispatch
 from agent.messages import user_message
 from agent.session.records import AgentRecord
+from agent.subagents.agent_files import AgentFiles
 from agent.subagents.agent_journal import AgentJournal
 from agent.subagents.builtin_agents import BUILTIN_AGENTS
+from agent.subagents.definition import AgentSource
+from agent.subagents.definition_fields import agent_from_markdown
 from agent.subagents.running_agent import RunningAgent
 from agent.tools.agent_port import AgentTask
 from permissions.decision import Behavior
@@ -207,3 +210,40 @@ async def test_the_kinds_are_shown_made_and_tried(
             while not conversation.received:
                 await settled(pilot)
         assert "kind general-purpose: count" in conversation.received[0]
+
+
+async def test_the_file_of_an_agent_is_deleted_after_a_confirmation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "db.md"
+    path.write_text("---\nname: db\ndescription: Looks at tables\n---\nYou look.")
+    definition = agent_from_markdown(path.read_bytes(), source=AgentSource.USER, path=path)
+    app = make_app(RecordedConversation([[]]))
+    async with app.run_test(size=(90, 30)) as pilot:
+
+        async def shows(text: str) -> None:
+            async with asyncio.timeout(20):
+                while text not in text_of(app.parts.dialogs):
+                    await settled(pilot)
+
+        await settled(pilot)
+        service = app.parts.conversations.commands
+        assert service is not None
+        monkeypatch.setattr(
+            service.context.agents.catalog,
+            "_read",
+            lambda: AgentFiles((definition,) if path.exists() else ()),
+        )
+        app.parts.submission.submit("/agents")
+        await shows("Looks at tables")
+        await pilot.press("ctrl+x")
+        await shows("db.md will be deleted. Type remove to confirm.")
+        await pilot.press("enter")
+        await shows("Looks at tables")
+        await pilot.press("down", "ctrl+x")
+        await shows("Looks at tables")
+        assert path.exists()
+        await pilot.press("up", "ctrl+x", *"remove", "enter")
+        await shows("general-purpose")
+        assert not path.exists()
+        assert "Looks at tables" not in text_of(app.parts.dialogs)
