@@ -80,13 +80,13 @@ def _trusted_hooks(hooks: Mapping[str, object], state: TrustState) -> dict[str, 
                 accepted_groups.append({**group, "hooks": [handler]})
         if state.is_trusted:
             # They run nothing: they are passed on to be reported.
-            accepted_groups += _malformed(groups)
+            accepted_groups += _malformed_groups(groups)
         if accepted_groups:
             remaining[event] = accepted_groups
     return remaining
 
 
-def _malformed(groups: object) -> list[object]:
+def _malformed_groups(groups: object) -> list[object]:
     """Return the parts of one event's configuration other than groups of handlers."""
     return [
         group
