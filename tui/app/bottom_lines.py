@@ -156,9 +156,15 @@ class BottomLines:
             self._spinner_frame,
             tuple(prompt.text for prompt in self._runner.waiting_prompts),
             self._runner.is_interrupting,
-            self._chords.keymap.display("chat:cancel").lower(),
+            self._stop_key(),
             self._background_key(),
         )
+
+    def _stop_key(self) -> str:
+        """Return the keys that interrupt; in vim's insert mode, the first Esc only leaves it."""
+        key = self._chords.keymap.display("chat:cancel").lower()
+        leaves_insert_mode = key == "esc" and self._screen.composer.vim.mode == "INSERT"
+        return f"{key} {key}" if leaves_insert_mode else key
 
     def _background_key(self) -> str:
         """Return the key that moves a command or agent to the background; "" if none runs."""

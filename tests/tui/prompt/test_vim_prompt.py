@@ -56,9 +56,12 @@ async def test_enter_sends_and_the_next_prompt_begins_in_insert_mode(app: AgentA
         assert conversation.current is not None
         assert app.parts.composer.vim.mode == "INSERT"
         # Escape leaves insert mode first; only then does it interrupt.
+        assert "esc esc to interrupt" in text_of(app.parts.activity)
         await pilot.press("escape")
         await settled(pilot)
         assert app.parts.document.activity.is_working
+        app.parts.lines.turn()
+        assert "· esc to interrupt" in text_of(app.parts.activity)
         await pilot.press("escape")
         await settled(pilot)
         assert not app.parts.document.activity.is_working
