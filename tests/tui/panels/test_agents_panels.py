@@ -240,10 +240,14 @@ async def test_the_file_of_an_agent_is_deleted_after_a_confirmation(
         await shows("db.md will be deleted. Type remove to confirm.")
         await pilot.press("enter")
         await shows("Looks at tables")
-        await pilot.press("down", "ctrl+x")
-        await shows("Looks at tables")
         assert path.exists()
-        await pilot.press("up", "ctrl+x", *"remove", "enter")
+        await pilot.press("ctrl+x")
+        await shows("Type remove to confirm.")
+        await pilot.press(*"remove", "enter")
         await shows("general-purpose")
         assert not path.exists()
         assert "Looks at tables" not in text_of(app.parts.dialogs)
+        await pilot.press("ctrl+x")
+        async with asyncio.timeout(20):
+            while "have a file to delete" not in text_of(app.parts.status_line):
+                await settled(pilot)
