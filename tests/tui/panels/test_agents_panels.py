@@ -247,7 +247,3 @@ async def test_the_file_of_an_agent_is_deleted_after_a_confirmation(
         await shows("general-purpose")
         assert not path.exists()
         assert "Looks at tables" not in text_of(app.parts.dialogs)
-        await pilot.press("ctrl+x")
-        async with asyncio.timeout(20):
-            while "have a file to delete" not in text_of(app.parts.status_line):
-                await settled(pilot)
