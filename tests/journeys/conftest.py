@@ -24,6 +24,7 @@ from agent.options import RunOptions
 from agent.sandbox.probe import probe
 from agent.tools.services import AskUser
 from agent.user_prompt import Prompt
+from permissions.confinement import SandboxLevel
 from permissions.decision import Behavior, Decision
 from permissions.request import PermissionRequest
 from permissions.resolve.handlers import user_decision
@@ -49,6 +50,13 @@ def machine_is_probed_once() -> None:
     """Let all starts in this process share what the machine can enforce, which stays the same."""
     module: Any = sandbox_setup
     module.probe = cache(probe)
+
+
+@pytest.fixture
+def full_sandbox() -> None:
+    """Skip the test where the sandbox does not enforce everything."""
+    if (available := probe()).level is not SandboxLevel.FULL:
+        pytest.skip(f"level {available.level}: {available.reason}")
 
 
 @dataclass

@@ -180,6 +180,7 @@ async def worktree_run(project: Path, home: Path, *arguments: str, calls: bool =
     return err
 
 
+@pytest.mark.usefixtures("full_sandbox")
 async def test_a_session_works_in_a_worktree_and_without_a_user_it_is_kept(
     project: Path, fresh_home: Path
 ) -> None:
@@ -197,6 +198,7 @@ async def test_a_session_works_in_a_worktree_and_without_a_user_it_is_kept(
     assert git(project, "worktree", "list").count(".agent/worktrees") == 1
 
 
+@pytest.mark.usefixtures("full_sandbox")
 async def test_hooks_make_and_receive_the_worktree_of_a_session(
     project: Path, fresh_home: Path
 ) -> None:

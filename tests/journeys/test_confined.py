@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.sandbox.probe import probe
-from permissions.confinement import Confinement, SandboxLevel
+from permissions.confinement import Confinement
 from tests.journeys.conftest import Begin, results
 from tests.journeys.test_permissions import DONE, bash, resolved
 
@@ -30,11 +29,7 @@ ATTACKS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _needs_a_sandbox() -> None:
-    available = probe()
-    if available.level is not SandboxLevel.FULL:
-        pytest.skip(f"level {available.level}: {available.reason}")
+pytestmark = pytest.mark.usefixtures("full_sandbox")
 
 
 @pytest.mark.parametrize("mode", ["default", "plan", "dontAsk", "acceptEdits"])

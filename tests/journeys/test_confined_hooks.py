@@ -8,15 +8,9 @@ from pathlib import Path
 import pytest
 
 from agent.model.scripted.scenario import Text, ToolCall, Turn
-from agent.sandbox.probe import probe
-from permissions.confinement import SandboxLevel
 from tests.journeys.conftest import Begin, results
 
-
-@pytest.fixture(autouse=True)
-def at_level_full() -> None:
-    if (available := probe()).level is not SandboxLevel.FULL:
-        pytest.skip(f"level {available.level}: {available.reason}")
+pytestmark = pytest.mark.usefixtures("full_sandbox")
 
 
 def hooks(event: str, command: str) -> dict[str, object]:

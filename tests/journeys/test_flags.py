@@ -261,6 +261,7 @@ async def test_flags_of_client_libraries_are_taken(project: Path, fresh_home: Pa
     assert log.read_text()
 
 
+@pytest.mark.usefixtures("full_sandbox")
 async def test_an_untrusted_projects_allow_rules_wait_for_trust(
     project: Path, fresh_home: Path
 ) -> None:

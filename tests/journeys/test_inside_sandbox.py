@@ -16,10 +16,8 @@ import pytest
 from agent.abort import AbortSignal
 from agent.model.scripted.scenario import ToolCall, Turn
 from agent.sandbox.network.host_gate import HostAnswer, HostRequest
-from agent.sandbox.probe import probe
 from agent.sandbox.refusal_request import RefusalAnswer, RefusalRequest
 from agent.tools.services import PlanAnswer, Question
-from permissions.confinement import SandboxLevel
 from tests.journeys.conftest import Begin, Journey
 from tests.journeys.test_mcp_consent import Person, live_of, plain, trust, until, write
 from tests.journeys.test_permissions import DONE, bash
@@ -28,11 +26,7 @@ pytestmark = pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl
 THROUGH_PROXY = "curl -sS --noproxy '' -m 60"
 
 
-@pytest.fixture(autouse=True)
-def _needs_a_sandbox() -> None:
-    available = probe()
-    if available.level is not SandboxLevel.FULL:
-        pytest.skip(f"level {available.level}: {available.reason}")
+pytestmark = pytest.mark.usefixtures("full_sandbox")
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from agent.events import AgentEvent, PermissionRequested, PermissionResolved
@@ -82,6 +83,7 @@ async def test_a_compound_command_is_explained_part_by_part(begin: Begin, fresh_
     assert "not today" in str(journey.last_messages()[-1])
 
 
+@pytest.mark.usefixtures("full_sandbox")
 async def test_a_rule_counts_at_once_and_after_a_restart(begin: Begin) -> None:
     turns = [bash("git push origin a"), bash("git push origin b"), DONE]
     answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
@@ -108,6 +110,7 @@ async def test_a_rule_counts_at_once_and_after_a_restart(begin: Begin) -> None:
     assert again.person.asked == []
 
 
+@pytest.mark.usefixtures("full_sandbox")
 async def test_a_rule_for_the_session_ends_with_it(begin: Begin) -> None:
     choice = GrantChoice(("Bash(git push *)",), "session")
     journey = await begin(
@@ -135,6 +138,7 @@ async def test_a_shadowed_rule_is_warned_about_as_it_is_stored(
     assert "'Bash(git *)' (your settings) asks before" in answer.decision.warnings[0].message
 
 
+@pytest.mark.usefixtures("full_sandbox")
 async def test_an_untrusted_project_allows_nothing_and_restricts_at_once(begin: Begin) -> None:
     journey = await begin([DONE])
     permissions = {"allow": ["Bash(git push)"], "deny": ["Bash(make *)"]}

@@ -11,9 +11,7 @@ import pytest
 from agent.commands.headless import run_typed_command
 from agent.model.scripted.scenario import Text, ToolCall, Turn
 from agent.sandbox.network.host_gate import HostAnswer
-from agent.sandbox.probe import probe
 from agent.sandbox.refusal_request import RefusalAnswer, RefusalRequest
-from permissions.confinement import SandboxLevel
 from tests.journeys.conftest import Begin, Journey, results
 from tests.journeys.test_inside_sandbox import HostUser
 from tests.journeys.test_permissions import DONE, bash
@@ -21,11 +19,7 @@ from tests.journeys.test_permissions import DONE, bash
 INSIDE = json.dumps({"sandbox": {"enabled": True}})
 
 
-@pytest.fixture(autouse=True)
-def _needs_a_sandbox() -> None:
-    available = probe()
-    if available.level is not SandboxLevel.FULL:
-        pytest.skip(f"level {available.level}: {available.reason}")
+pytestmark = pytest.mark.usefixtures("full_sandbox")
 
 
 class RefusalUser(HostUser):

@@ -11,6 +11,7 @@ from tests.journeys.strict_terminals import install
 from tests.journeys.test_teams import ANSWER, COUNTS, MAKES, TWO, lead, team_of
 
 
+@pytest.mark.usefixtures("full_sandbox")
 @pytest.mark.parametrize(
     ("executor", "variable"), [("wezterm", "WEZTERM_PANE=3"), ("iterm2", "TERM_PROGRAM=iTerm.app")]
 )

@@ -13,9 +13,7 @@ import pytest
 
 from agent.model.scripted.scenario import Scenario, Text, ToolCall, Turn
 from agent.model.scripted.server import ScriptedServer
-from agent.sandbox.probe import probe
 from permissions.base.process.run_program import RunLimits, run_program
-from permissions.confinement import SandboxLevel
 from tests.journeys.conftest import Begin
 from tests.journeys.program import environment, run
 
@@ -168,11 +166,10 @@ async def test_hooks_of_the_root_find_their_scripts_where_a_session_starts_below
     assert "does not exist" not in err
 
 
+@pytest.mark.usefixtures("full_sandbox")
 async def test_git_of_our_own_writes_nothing_whatever_it_runs(
     project: Path, fresh_home: Path, begin: Begin
 ) -> None:
-    if (available := probe()).level is not SandboxLevel.FULL:
-        pytest.skip(f"level {available.level}: {available.reason}")
     journey = await begin([])
     reading = journey.assembled.commands.context.reading
     script = f"!touch '{project}/written'"

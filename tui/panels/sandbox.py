@@ -130,7 +130,8 @@ def _directories(
             Item("Everything you may write", "not protected from commands", group="Directories")
         ]
     is_full = level is SandboxLevel.FULL
-    items = [Item(short(one), "writable", group="Directories") for one in policy.write_roots]
+    writable = [one for one in policy.write_roots if one not in shared_policy.read_only]
+    items = [Item(short(one), "writable", group="Directories") for one in writable]
     as_tmp = "writable, as /tmp" if is_full else "writable"
     items.append(Item(short(policy.temp_dir), as_tmp, group="Directories"))
     items += _path_list_items(

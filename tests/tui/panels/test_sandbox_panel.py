@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,17 @@ def conversation_in(tmp_path: Path) -> RecordedConversation:
     return conversation
 
 
+def make_work_tree(project: Path) -> None:
+    """Make the project a repository with a linked work tree in it."""
+    subprocess.run(["git", "init", "-q", project], check=True)
+    record, tree = project / ".git" / "worktrees" / "tree", project / "tree"
+    for directory in (record, tree):
+        directory.mkdir(parents=True)
+    (tree / ".git").write_text(f"gitdir: {record}\n")
+    (record / "gitdir").write_text(f"{tree}/.git\n")
+    (record / "commondir").write_text("../..\n")
+
+
 async def test_directories_and_refusals_are_listed(tmp_path: Path) -> None:
     conversation = conversation_in(tmp_path)
     assert conversation.commands is not None
@@ -52,12 +64,16 @@ async def test_a_lower_level_lists_only_what_it_enforces(
 ) -> None:
     conversation = conversation_in(tmp_path)
     assert conversation.commands is not None
+    make_work_tree(tmp_path / "project")
     gate = conversation.commands.context.gate
     gate.replace_context(replace(gate.context, sandbox=SandboxState(level)))
+    backend = Backend.LANDLOCK if level is SandboxLevel.FILES else Backend.NONE
+    conversation.commands.context.sandbox.available = Availability(level, backend)
     app = make_app(conversation)
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)
         text = await opened(pilot, "/sandbox")
+        assert not [line for line in text.splitlines() if ".git " in line and " writable" in line]
         assert not any(word in text for word in (" hidden", "as /tmp", "every other host"))
         assert ("~/project" in text) is (level is SandboxLevel.FILES)
         assert ("not protected from commands" in text) is (level is SandboxLevel.NONE)
