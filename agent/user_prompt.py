@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec import Struct, field
 
 from agent.messages import Block, Message, new_uid, text_block
@@ -15,6 +17,8 @@ class Prompt(Struct, frozen=True):
     uid: str = field(default_factory=new_uid)
     sender_id: str = ""
     """The id that the sending program gave it; empty if it gave none."""
+    origin: Mapping[str, object] | None = None
+    """Who wrote it, as the sending program states; None if it does not."""
 
     def to_message(self) -> Message:
         """Return the message that enters the history."""

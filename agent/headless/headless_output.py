@@ -41,7 +41,7 @@ from agent.exit_status import (
     EXIT_LIMIT,
     EXIT_REFUSAL,
 )
-from agent.headless.outcome import Outcome, outcome_of, stop_outcome
+from agent.headless.outcome import Outcome, outcome_of, stop_outcome, terminal_reason
 from agent.headless.output_lines import (
     PartialLines,
     api_error_line,
@@ -123,7 +123,7 @@ class HeadlessOutput:
 
     async def run(self, prompt: Prompt) -> int:
         """Run one prompt to its end, write its output, and return its exit status."""
-        run = PromptRun(prompt.sender_id)
+        run = PromptRun(prompt.sender_id, prompt.origin)
         self._conversation.agents.between_turns = partial(self._on_event, run=run)
         if self._replays:
             self._line(replay_line(prompt, self._conversation.view.session_id))
@@ -336,9 +336,14 @@ class HeadlessOutput:
             session_id = self._conversation.view.session_id
             self._line(api_error_line(outcome.text, outcome.api_error, session_id))
         result = self._result(run, outcome) | answer
-        result |= {"num_turns": terminal.turns, "terminal_reason": terminal.reason}
+        result |= {
+            "num_turns": terminal.turns,
+            "terminal_reason": terminal_reason(terminal, outcome),
+        }
         if workflows := self._conversation.workflows.summaries():
             result["workflows"] = [each.json for each in workflows]
+        if run.origin is not None:
+            result["origin"] = run.origin
         if terminal.detail:
             result["detail"] = terminal.detail
         self._line(result)

@@ -13,6 +13,8 @@ import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Final
 
+from msgspec.structs import replace
+
 from agent.conversation.conversation import Conversation
 from agent.errors import UsageError
 from agent.headless.control_protocol import Control
@@ -271,6 +273,9 @@ def prompt_of(value: Mapping[str, object]) -> Prompt:
         raise ValueError(f"its message has the role {role!r}; {_EXPECTED}")
     sender_id = value.get("uuid")
     prompt = _prompt(message.get("content"), sender_id if isinstance(sender_id, str) else "")
+    origin = value.get("origin")
+    if isinstance(origin, dict):
+        prompt = replace(prompt, origin=origin)
     if not prompt.text.strip() and not prompt.blocks:
         raise ValueError(f"its content is empty; {_EXPECTED}")
     return prompt

@@ -44,6 +44,15 @@ _STOPPED: Final = {
 }
 
 
+_REASONS: Final = {
+    "budget_exceeded": "budget_exhausted",
+    "invalid_answer": "structured_output_retry_exhausted",
+    "refusal": "completed",
+    "error": "model_error",
+}
+"""Reasons that have another name in the format of client libraries."""
+
+
 class Outcome(Struct, frozen=True):
     """The outcome of one prompt."""
 
@@ -65,6 +74,15 @@ class Outcome(Struct, frozen=True):
         if self.errors:
             return line | {"errors": list(self.errors)}
         return line | {"api_error_status": self.api_status, "result": self.text}
+
+
+def terminal_reason(terminal: Terminal, outcome: Outcome) -> str:
+    """Return why a prompt ended, as client libraries name it."""
+    if outcome.subtype == OVER_BUDGET:
+        return "budget_exhausted"
+    if terminal.reason == "error" and outcome.api_error:
+        return "api_error"
+    return _REASONS.get(terminal.reason, terminal.reason)
 
 
 def stop_outcome(reason: str, subtype: str = FAILED, status: int = EXIT_ERROR) -> Outcome:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 
 from msgspec import Struct, field
 
@@ -15,6 +16,8 @@ class PromptRun(Struct):
 
     sender_id: str = ""
     """The sender's id of the prompt."""
+    origin: Mapping[str, object] | None = None
+    """Who wrote the prompt, as its sender states; repeated in the result."""
     start_time: float = field(default_factory=time.monotonic)
     answer: AnswerText = field(default_factory=AnswerText)
     denials: list[dict[str, object]] = field(default_factory=list)

@@ -107,6 +107,17 @@ async def test_stream_json_input_runs_each_line_as_a_prompt(hello: Headless) -> 
     assert results[0]["total_cost_usd"] < results[1]["total_cost_usd"]
 
 
+async def test_the_origin_of_a_prompt_is_in_its_result(hello: Headless) -> None:
+    message = {"type": "user", "message": {"role": "user", "content": "hi"}}
+    lines = "".join(
+        json.dumps(one) + "\n" for one in (message | {"origin": {"kind": "human"}}, message)
+    )
+    arguments = ["-p", "--input-format", "stream-json", "--output-format", "stream-json"]
+    _, out, _ = await hello.run(*arguments, stdin=lines)
+    results = [line for line in map(json.loads, out.splitlines()) if line["type"] == "result"]
+    assert [result.get("origin") for result in results] == [{"kind": "human"}, None]
+
+
 async def test_an_unusable_line_after_a_prompt_names_the_session(hello: Headless) -> None:
     prompt = json.dumps({"type": "user", "message": {"role": "user", "content": "hi"}})
     arguments = ["-p", "--input-format", "stream-json", "--output-format", "stream-json"]
@@ -564,6 +575,7 @@ async def test_a_request_that_fails_is_an_api_error_in_every_form(
     assert (status, result["subtype"], result["is_error"]) == (1, "success", True)
     assert (result["api_error_status"], result["result"]) == (400, text.strip())
     assert lines[1]["message"]["content"][0]["text"] == result["result"]
+    assert result["terminal_reason"] == "api_error"
 
 
 async def test_what_stops_a_run_is_in_errors_and_a_refusal_is_a_sentence(
@@ -578,11 +590,13 @@ async def test_what_stops_a_run_is_in_errors_and_a_refusal_is_a_sentence(
     result = json.loads(out)
     assert (status, result["subtype"], "result" in result) == (4, "error_max_turns", False)
     assert result["errors"] == ["Reached maximum number of turns (1)"]
+    assert result["terminal_reason"] == "max_turns"
     async with ScriptedServer(Scenario(turns=(refused,))) as server:
         env = environment(fresh_home, server.base_url)
         status, out, _ = await run("-p", "go", *form, cwd=project, env=env)
     result = json.loads(out)
     assert (status, result["subtype"], result["is_error"]) == (5, "success", True)
+    assert result["terminal_reason"] == "completed"
     assert result["result"] == "The model declined to answer."
 
 
