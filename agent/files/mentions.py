@@ -30,6 +30,8 @@ from permissions.request import PermissionRequest
 MAX_MENTIONS: Final = 20
 MAX_TOTAL_CHARS: Final = 200_000
 MAX_ENTRIES: Final = 200
+MAX_PATH_CHARS: Final = 4_096
+"""No system opens longer paths, and a word has a reading for each of its final marks."""
 _MENTION: Final = compile_late(
     r"(?<![^\s(\[{<'\"“‘,;:=])@(?:\"(?P<quoted>(?:[^\"\\\n]|\\[^\n])+)\"|(?P<plain>[^\s\"@]+))"
 )
@@ -80,6 +82,8 @@ def find_mentions(text: str) -> tuple[tuple[Mention, ...], ...]:
             mentions.append(tuple(readings))
             continue
         candidate = match["plain"]
+        if len(candidate) > MAX_PATH_CHARS:
+            continue
         readings = list(_readings(candidate))
         while candidate and candidate[-1] in _TRAILING:
             candidate = candidate[:-1]

@@ -14,7 +14,7 @@ from permissions.base.text.strict_yaml import NotYaml, load_yaml
 
 MAX_CHARACTERS: Final = 20_000
 _HEAD = compile_late(r"\A---[ \t]*\r?\n(.*?)(?:^|\n)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
-_BEGUN: Final = compile_late(r"^\W*([A-Za-z][A-Za-z0-9_-]*)", re.MULTILINE)
+_BEGUN: Final = compile_late(r"^[^\w\n]*([A-Za-z][A-Za-z0-9_-]*)", re.MULTILINE)
 _LINE: Final = compile_late(r"^([A-Za-z][A-Za-z0-9_-]*):[ \t]*(.*)$")
 _SECOND_KEY: Final = compile_late(
     r"\s(?:name|description|(?:allowed-|disallowed-)?tools|model|effort|color|agent|argument-hint|hooks):\s"

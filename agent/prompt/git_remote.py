@@ -12,11 +12,11 @@ from permissions.base.files.plain_file import read_start
 from permissions.base.text.late_pattern import compile_late
 
 MAX_BYTES: Final = 262_144
+# Blanks of one line only: a file of line breaks would be read to its end from each of them.
 _ORIGIN: Final = compile_late(
-    r'^\s*\[remote "origin"\]\s*$(.*?)(?=^\s*\[|\Z)', re.MULTILINE | re.DOTALL
+    r'^[ \t]*\[remote "origin"\][ \t\r]*$(.*?)(?=^[ \t]*\[|\Z)', re.MULTILINE | re.DOTALL
 )
-_URL: Final = compile_late(r"^\s*url\s*=\s*(\S+)\s*$", re.MULTILINE)
-_LINKED: Final = compile_late(r"gitdir: .*/worktrees/([^/\n]+)\s*$")
+_URL: Final = compile_late(r"^[ \t]*url[ \t]*=[ \t]*(\S+)[ \t\r]*$", re.MULTILINE)
 _WEB: Final = compile_late(r"(?:https?|ssh|git)://(?:[^@/\s]*@)?([^/:\s]+)(?::\d+)?/(\S+)")
 _SCP: Final = compile_late(r"(?:[^@/\s]+@)([^:/\s]+):(\S+)")
 
@@ -46,8 +46,9 @@ def read_worktree(project_root: Path) -> str | None:
         text = read_start(project_root / ".git", MAX_BYTES).decode("utf-8", "replace")
     except OSError:
         return None
-    match = _LINKED.match(text)
-    return match[1] if match is not None else None
+    directory, _, name = text.partition("\n")[0].rstrip().rpartition("/")
+    is_linked = directory.startswith("gitdir: ") and directory.endswith("/worktrees")
+    return (name or None) if is_linked else None
 
 
 def parse_remote(url: str) -> Remote | None:

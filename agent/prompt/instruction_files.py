@@ -41,7 +41,8 @@ _NAMES: Final[tuple[tuple[str, MemoryType], ...]] = (
 _RULE_DIRECTORIES: Final = (".agent/rules", ".claude/rules")
 _IMPORT = compile_late(r"(?<![\w@`/])@((?:\\ |[^\s\\`])+)")
 _FENCE = compile_late(r"^ {0,3}(`{3,}|~{3,})")
-_CODE_SPAN = compile_late(r"(`+)(?:.|\n)*?\1")
+# A run of backticks is closed by one of the same length: few lengths can stay open.
+_CODE_SPAN = compile_late(r"(?<!`)(`+)(?!`)[\s\S]*?(?<!`)\1(?!`)")
 
 
 class InstructionFile(Struct, frozen=True):

@@ -65,3 +65,11 @@ def test_a_step_ends_when_its_time_is_over() -> None:
         steps += 1
     assert steps > 3
     assert search.matches == []
+
+
+def test_names_made_for_it_take_no_longer() -> None:
+    parts = [letter * 250 for letter in "readm" for _ in range(3)]
+    names = ["/".join([str(index), *parts]) for index in range(50)]
+    assert found(names, "readme") == []
+    assert found([*names, "r-e-a-d-m-e"], "readme") == ["r-e-a-d-m-e"]
+    assert found(["a]b^c-d\\e"], "]^-\\e") == ["a]b^c-d\\e"]

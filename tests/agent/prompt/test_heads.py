@@ -140,3 +140,8 @@ def test_a_tag_that_fits_nothing_ends_no_start(value: str) -> None:
     head = read_head(text)
     assert (head.values["name"], head.values["paths"], head.body) == ("x", value, "body")
     assert split(text)[1] == "body"
+
+
+def test_no_line_breaks_take_long() -> None:
+    lines = "\n" * 19_000
+    assert read_head(f"---\n{{{{{{{lines}- tools\n---\nbody").unread == {"tools"}

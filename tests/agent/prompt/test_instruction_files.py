@@ -253,3 +253,10 @@ def test_f14_a_link_that_cannot_be_followed_is_no_error(tree: Tree, unreadable_l
     (tree.project).mkdir(parents=True, exist_ok=True)
     (tree.project / "link").symlink_to(unreadable_link)
     assert tree.instructions().for_path(tree.project / "link" / "file") == ()
+
+
+def test_no_backticks_take_long() -> None:
+    assert imports_of("a" + "`" * 100_000 + "x @a") == ("a",)
+    runs = "".join("x" + "`" * length for length in range(1, 440))
+    assert imports_of(f"{runs} @a") == ("a",)
+    assert imports_of("``@a` @b`` @c") == ("c",)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from agent.commands.command_context import CommandContext
 from agent.events import Usage
-from agent.prompt.git_remote import read_worktree
+from agent.prompt.git_remote import read_remote, read_worktree
 from agent.status_line.command import StatusFacts, display_name, run_status_command, status_input
 from tests.tui.recorded import RecordedConversation, center_for
 
@@ -180,3 +180,15 @@ async def test_a_script_written_for_claude_code_runs(
         f"[Sonnet 5] {used}% {used}",
         "/home/ada/slugs $0 auto",
     ]
+
+
+@pytest.mark.parametrize("text", ["\n" * 250_000, '[remote "origin"]\n' + "\n" * 250_000 + "x"])
+def test_no_configuration_of_git_takes_long(tmp_path: Path, text: str) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "config").write_text(text)
+    assert read_remote(tmp_path) is None
+
+
+def test_no_git_file_takes_long(tmp_path: Path) -> None:
+    (tmp_path / ".git").write_text("gitdir: /worktrees/" + " " * 250_000 + "/")
+    assert read_worktree(tmp_path) is None
