@@ -50,16 +50,14 @@ def named_files(settings: Settings) -> frozenset[str]:
         scripts = [path for path in files if path.endswith(".py") and os.path.isfile(path)]
         directories = map(os.path.dirname, scripts if runs_as_user else ())
         paths.update(path for path in directories if not any(is_below(a, path) for a in own_dirs))
-    for file, name, value in repository_entries(settings.trust.items):
-        paths.update(_named_by_git(file.parent, name, value, settings))
-    return frozenset(paths)
+    return frozenset(paths.union(_files_of_git(settings)))
 
 
 def written_files(settings: Settings) -> frozenset[str]:
     """Return the files of `named_files` that hooks only write, by a redirection: they run nothing,
     as long as no link is in their place."""
     root = str(settings.project_root)
-    read_paths: set[str] = set()
+    read_paths = set(_files_of_git(settings))
     written_paths: set[str] = set()
     for text in settings.hooks:
         for groups in text.raw.values():
@@ -71,6 +69,11 @@ def written_files(settings: Settings) -> frozenset[str]:
     for command, _ in _commands(settings, with_hooks=False):
         read_paths.update(_files(command, settings))
     return frozenset(path for path in written_paths - read_paths if _is_inside(path, root))
+
+
+def _files_of_git(settings: Settings) -> Iterator[str]:
+    for file, name, value in repository_entries(settings.trust.items):
+        yield from _named_by_git(file.parent, name, value, settings)
 
 
 def _named_by_git(git: Path, name: str, value: str, settings: Settings) -> Iterator[str]:

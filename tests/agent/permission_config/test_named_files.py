@@ -138,7 +138,7 @@ def test_what_is_not_in_force_names_nothing(tmp_path: Path) -> None:
 def test_what_the_configuration_of_git_names(tmp_path: Path) -> None:
     root = tmp_path / "project"
     root.mkdir()
-    settings_of(root, tmp_path, {})
+    settings_of(root, tmp_path, hook("date > x.sh 2> log.txt"))
     (root / ".git").rmdir()
     subprocess.run(["git", "init", "-q", root], check=True)
     for name, value in (
@@ -154,7 +154,9 @@ def test_what_the_configuration_of_git_names(tmp_path: Path) -> None:
     )
     assert sorted(str(Path(path).relative_to(root)) for path in named_files(settings)) == [
         ".githooks",
+        "log.txt",
         "scripts/clean.py",
         "team.gitconfig",
         "x.sh",
     ]
+    assert written_files(settings) == {str(root / "log.txt")}
