@@ -52,7 +52,7 @@ def read_subtasks(raw: object) -> Subtasks:
     if isinstance(raw, str):
         try:
             raw = json.loads(raw)
-        except (json.JSONDecodeError, RecursionError):
+        except (ValueError, RecursionError):
             assert isinstance(raw, str)
             raw = raw.splitlines() if "\n" in raw else [raw]
     if not isinstance(raw, list):

@@ -7,6 +7,7 @@ limits, or import each other endlessly. Everything that is refused is reported.
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -40,6 +41,7 @@ _NAMES: Final[tuple[tuple[str, MemoryType], ...]] = (
 )
 _RULE_DIRECTORIES: Final = (".agent/rules", ".claude/rules")
 _IMPORT = compile_late(r"(?<![\w@`/])@((?:\\ |[^\s\\`])+)")
+_TAG: Final = compile_late(r"<(?=\s*/?\s*(?:instructions|system-note)\b)", re.IGNORECASE)
 _FENCE = compile_late(r"^ {0,3}(`{3,}|~{3,})")
 # A run of backticks is closed by one of the same length: few lengths can stay open.
 _CODE_SPAN = compile_late(r"(?<!`)(`+)(?!`)[\s\S]*?(?<!`)\1(?!`)")
@@ -317,7 +319,10 @@ def _markdown_files(directory: Path) -> Iterator[Path]:
 
 
 def render(files: Sequence[InstructionFile]) -> str:
-    """Return files as text for the model, each with its path, in the given order."""
+    """Return files as text for the model, each with its path, in the given order.
+
+    A file of the project can neither end its element nor begin one of the user's.
+    """
     parts = []
     for file in files:
         if not file.text:
@@ -325,5 +330,5 @@ def render(files: Sequence[InstructionFile]) -> str:
         kind = {"User": "the user's own", "Project": "of the project", "Local": "local"}
         path = sanitize(str(file.path)).replace("\n", " ").replace('"', "'")
         tag = f'<instructions path="{path}" scope="{kind[file.memory_type]}">'
-        parts.append(f"{tag}\n{file.text}\n</instructions>")
+        parts.append(f"{tag}\n{_TAG.sub('‹', file.text)}\n</instructions>")
     return "\n\n".join(parts)

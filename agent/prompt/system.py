@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import re
+from typing import Final, Literal
 
 from msgspec import Struct
 
 from agent.messages import Block, text_block
 from agent.prompt.prompt_context import PromptContext
 from agent.prompt.section_registry import SectionRegistry, Zone, texts
+from permissions.base.text.late_pattern import compile_late
+
+_TAG: Final = compile_late(r"<(?=\s*/?\s*system-note)", re.IGNORECASE)
 
 
 class PromptConfig(Struct, frozen=True):
@@ -53,8 +57,14 @@ def opening_notes(context: PromptContext, registry: SectionRegistry) -> tuple[st
 
 
 def note(text: str) -> str:
-    """Mark a text as a note from the program, inside a user message."""
-    return f"<system-note>\n{text.strip()}\n</system-note>"
+    """Mark a text as a note from the program, inside a user message.
+
+    What it quotes (a server's description, a report, a file) can neither end it nor begin another.
+    """
+    text = text.strip()
+    if "system-note" in text.lower():
+        text = _TAG.sub("‹", text)
+    return f"<system-note>\n{text}\n</system-note>"
 
 
 def _static_zone(context: PromptContext, registry: SectionRegistry, config: PromptConfig) -> str:

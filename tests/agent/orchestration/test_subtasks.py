@@ -32,6 +32,7 @@ from tests.tui.recorded_workflows import HeldAgents, recorded_workflows
         ({"a": 1}, ()),
         (None, ()),
         ("[" * 100_000, ("[" * 100_000,)),
+        ("[" + "9" * 5_000 + "]", ("[" + "9" * 5_000 + "]",)),
     ],
 )
 def test_subtasks_are_read_in_whatever_shape_they_come(
