@@ -1,6 +1,6 @@
 """The process of one workflow script: runs it in QuickJS, and imports nothing of this program.
 
-Started with `python -I`, an empty environment and an empty directory. Standard input receives JSON
+Started with an empty environment in an empty directory. Standard input receives JSON
 lines: first the start, then answers to calls. Standard output gets the calls (`{"calls": […]}`)
 and the end (`{"value": …}` or `{"error": …}`).
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
@@ -16,7 +15,8 @@ import msgspec
 from msgspec import Struct
 
 from agent.orchestration.script.script_meta import ScriptError, WorkflowScript
-from permissions.base.process.spawn import CannotStart, Confine, Launch
+from permissions.base.process.python_worker import python_worker
+from permissions.base.process.spawn import CannotStart, Confine
 from permissions.base.text.sanitize import sanitize
 from permissions.base.text.strict_json import load_json
 
@@ -100,7 +100,7 @@ async def run_script(script: WorkflowScript, args: Json, ports: ScriptPorts) -> 
     if len(script.text.encode("utf-8", "surrogatepass")) > MAX_SOURCE_BYTES:
         raise ScriptError(f"the script is longer than {MAX_SOURCE_BYTES:,} bytes")
     with tempfile.TemporaryDirectory(prefix="agent-tui-script-") as directory:
-        launch = Launch((sys.executable, "-I", str(WORKER)), {}, Path(directory))
+        launch = python_worker(WORKER, Path(directory))
         try:
             program = await asyncio.to_thread(ports.confine, launch)
             channel = await StdioChannel.start(program)

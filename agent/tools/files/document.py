@@ -7,13 +7,15 @@ for that. Python can't stop a thread, but every process.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec.structs import replace
+
+from permissions.base.process.python_worker import python_worker
 from permissions.base.process.run_program import RunLimits, run_program
-from permissions.base.process.spawn import CannotStart, Launch
+from permissions.base.process.spawn import CannotStart
 
 WORKER: Final = Path(__file__).resolve().with_name("document_worker.py")
 CPU_S = 20
@@ -34,12 +36,8 @@ async def read_document(data: bytes, request: Mapping[str, object]) -> dict[str,
         UnreadableDocument: it exceeded a limit, or ended the worker.
     """
     line = json.dumps({**request, "cpu_s": CPU_S}).encode() + b"\n"
-    program = Launch(
-        (sys.executable, "-I", str(WORKER)),
-        {},
-        Path("/"),
-        stdin=line + data,
-        memory_bytes=MEMORY_BYTES,
+    program = replace(
+        python_worker(WORKER, Path("/")), stdin=line + data, memory_bytes=MEMORY_BYTES
     )
     try:
         result = await run_program(

@@ -1,6 +1,6 @@
 """The process that reads one document that is not trusted: a web page or a PDF.
 
-Started with `python -I` and an empty environment; imports nothing of this program. Standard input
+Started with an empty environment; imports nothing of this program. Standard input
 receives one line of JSON, the request, and then the document. Standard output gets one JSON object.
 """
 
