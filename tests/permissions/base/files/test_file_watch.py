@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import resource
 import sys
@@ -104,9 +105,10 @@ async def test_a_name_that_is_no_text_is_a_change_like_another(tmp_path: Path) -
 async def test_a_system_that_allows_no_watching_is_an_os_error(tmp_path: Path) -> None:
     pytest.importorskip("watchfiles")  # imported while files can still be opened
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
-    next_free = os.dup(2)
-    os.close(next_free)
     for watch in (notified_changes, polled_changes):
+        gc.collect()  # later it would close descriptors below the limit
+        next_free = os.dup(2)
+        os.close(next_free)
         resource.setrlimit(resource.RLIMIT_NOFILE, (next_free, limits[1]))
         try:
             with pytest.raises(OSError, match="Too many open files"):
