@@ -1,4 +1,4 @@
-"""What a text mentions, whoever wrote it."""
+"""Mentions in texts that are not trusted."""
 
 from __future__ import annotations
 

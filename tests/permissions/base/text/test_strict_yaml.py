@@ -1,4 +1,4 @@
-"""YAML that somebody else wrote: a value that can be written again, or one error."""
+"""YAML that is not trusted: a value that can be written again, or one error."""
 
 from __future__ import annotations
 
